@@ -132,17 +132,10 @@ static void print_below(struct budget_command *c, const struct mkperf_analysis *
         uint64_t wait[] = {mkperf_demand_wait(d, i, budget), mkperf_demand_wait(d, i, advised)};
 
         if (c->json) {
-            report_value_row(&c->values, "budget-below");
-            report_value_text(&c->values, "pd", a->pd[i].name);
-            report_value_number(&c->values, "left_ns", left[0]);
-            report_value_number(&c->values, "left_advised_ns", left[1]);
-            if (wait[0] != UINT64_MAX) {
-                report_value_number(&c->values, "wait_ns", wait[0]);
-            }
-            if (wait[1] != UINT64_MAX) {
-                report_value_number(&c->values, "wait_advised_ns", wait[1]);
-            }
-            report_value_end(&c->values);
+            REPORT_ROW(&c->values, "budget-below", REPORT_TEXT("pd", a->pd[i].name),
+                       REPORT_NUMBER("left_ns", left[0]), REPORT_NUMBER("left_advised_ns", left[1]),
+                       REPORT_NUMBER(wait[0] != UINT64_MAX ? "wait_ns" : NULL, wait[0]),
+                       REPORT_NUMBER(wait[1] != UINT64_MAX ? "wait_advised_ns" : NULL, wait[1]));
             continue;
         }
         if (!titled) {

@@ -18,11 +18,6 @@ static const double WANTED = 5; /* a growth of the largest row that a comparison
 static const char no_samples[] =
     "the recording has no samples; record them with mkperf record -e cycles";
 
-static const char *pd_name(const void *self, uint32_t pd)
-{
-    return mkperf_profile_pd_name(self, pd);
-}
-
 struct warning_list {
     FILE *to;
     unsigned n, seen, first; /* the first ones are the answers of other questions */
@@ -49,15 +44,13 @@ static void add_agreement(void *self, bool warns, const char *title, const char 
 enum report_verdict report_explain_trust(struct report_question *x, FILE *to)
 {
     const struct mkperf_profile *p = &x->profile;
-    const struct mkperf_warnings w = {
-        .session = &p->places.session, .totals = &p->totals, .pd_name = pd_name, .names = p};
     struct warning_list l = {.to = to};
     char text[MKPERF_FIRST_TEXT];
 
     for (unsigned i = 0; i < MKPERF_FIRSTS; i++) {
         l.first += mkperf_first((enum mkperf_first)i, &p->totals, text);
     }
-    mkperf_warnings_each(&w, add_warning, &l);
+    mkperf_places_warnings(&p->places, &p->totals, add_warning, &l);
     if (l.n > WARNINGS_SHOWN) {
         fprintf(to, ";\nand %u more (mkperf report --header-only)", l.n - WARNINGS_SHOWN);
     }
@@ -162,23 +155,25 @@ enum report_verdict report_explain_cost(struct report_question *x, FILE *to)
     return REPORT_ANSWER;
 }
 
-enum report_verdict report_explain_faults(struct report_question *x, FILE *to)
+/* Answers with a line that each report begins with, or else with a text. */
+static enum report_verdict explain_first(const struct report_question *x, enum mkperf_first first,
+                                         const char *otherwise, FILE *to)
 {
     char text[MKPERF_FIRST_TEXT];
-    bool faulted = mkperf_first(MKPERF_FIRST_FAULTED, &x->profile.totals, text);
+    bool applies = mkperf_first(first, &x->profile.totals, text);
 
-    fputs(faulted ? text : "no PD stopped with a fault", to);
-    return faulted ? REPORT_PROBLEM : REPORT_RULED_OUT;
+    fputs(applies ? text : otherwise, to);
+    return applies ? REPORT_PROBLEM : REPORT_RULED_OUT;
+}
+
+enum report_verdict report_explain_faults(struct report_question *x, FILE *to)
+{
+    return explain_first(x, MKPERF_FIRST_FAULTED, "no PD stopped with a fault", to);
 }
 
 enum report_verdict report_explain_ran(struct report_question *x, FILE *to)
 {
-    const struct mkperf_totals *t = &x->profile.totals;
-    char text[MKPERF_FIRST_TEXT];
-    bool none = mkperf_first(MKPERF_FIRST_NONE_RAN, t, text);
-
-    fputs(none ? text : "PDs of the system ran", to);
-    return none ? REPORT_PROBLEM : REPORT_RULED_OUT;
+    return explain_first(x, MKPERF_FIRST_NONE_RAN, "PDs of the system ran", to);
 }
 
 enum report_verdict report_explain_time(struct report_question *x, FILE *to)

@@ -51,14 +51,6 @@ static void free_trees(struct items *l)
     l->n = 0;
 }
 
-static struct mkperf_tree *tree_of(struct items *l, const struct item *row)
-{
-    struct mkperf_tree *tree = mkperf_xcalloc(1, sizeof *tree);
-
-    report_tree_build(tree, &l->rows.row[row->row], &l->rows, l->frames, &l->options);
-    return tree;
-}
-
 static const char *open_item(struct items *l, size_t at)
 {
     struct item parent = l->item[at];
@@ -69,8 +61,11 @@ static const char *open_item(struct items *l, size_t at)
     if (parent.open) {
         return NULL;
     }
-    parent.tree = parent.tree != NULL ? parent.tree : tree_of(l, &parent);
-    l->item[at] = parent;
+    if (parent.tree == NULL) {
+        parent.tree = mkperf_xcalloc(1, sizeof *parent.tree);
+        report_tree_build(parent.tree, &l->rows.row[parent.row], &l->rows, l->frames, &l->options);
+        l->item[at].tree = parent.tree;
+    }
     const struct mkperf_tree_node *node = parent.tree->node;
     for (uint32_t i = node[parent.node].child; i != 0 && (double)node[i].total.period >= least;
          i = node[i].next) {
@@ -198,24 +193,6 @@ static void build_list(struct browser *b)
     l->n = n;
 }
 
-static void draw_head(const struct browser *b)
-{
-    const struct mkperf_profile *p = b->list.frames->profile;
-    uint64_t lost = mkperf_profile_lost(p);
-    char text[TEXT];
-
-    snprintf(text, sizeof text,
-             "%s: %" PRIu64 " sample%s of '%s'%s%s   lost %" PRIu64 " (%.2f %%)%s", b->path,
-             p->total[b->list.event].samples, mkperf_plural(p->total[b->list.event].samples),
-             p->places.session.event[b->list.event].name, b->list.options.pd ? ", PD " : "",
-             b->list.options.pd ? b->list.options.pd : "", lost,
-             mkperf_percent(lost, p->totals.samples + lost),
-             p->totals.complete ? "" : "  totals incomplete");
-    report_put_line(0, text, true);
-    report_put_line(
-        1, b->list.options.children ? "  Children    Self  Samples" : "  Overhead  Samples", false);
-}
-
 static void draw_list(struct browser *b)
 {
     size_t lines = LINES > 4 ? (size_t)LINES - 3 : 1;
@@ -224,7 +201,17 @@ static void draw_list(struct browser *b)
     b->top = b->at < b->top ? b->at : b->top;
     b->top = b->at >= b->top + lines ? b->at - lines + 1 : b->top;
     erase();
-    draw_head(b);
+    const struct mkperf_profile *p = b->list.frames->profile;
+    const struct report_options *o = &b->list.options;
+    uint64_t lost = mkperf_profile_lost(p), samples = p->total[b->list.event].samples;
+    snprintf(text, sizeof text,
+             "%s: %" PRIu64 " sample%s of '%s'%s%s   lost %" PRIu64 " (%.2f %%)%s", b->path,
+             samples, mkperf_plural(samples), p->places.session.event[b->list.event].name,
+             o->pd ? ", PD " : "", o->pd ? o->pd : "", lost,
+             mkperf_percent(lost, p->totals.samples + lost),
+             p->totals.complete ? "" : "  totals incomplete");
+    report_put_line(0, text, true);
+    report_put_line(1, o->children ? "  Children    Self  Samples" : "  Overhead  Samples", false);
     for (size_t i = 0; i < lines && b->top + i < b->list.n; i++) {
         items_text(&b->list, b->top + i, text, sizeof text);
         report_put_line(2 + (int)i, text, b->top + i == b->at);
@@ -312,64 +299,27 @@ static enum mkperf_status print_info(struct browser *b, FILE *out, struct mkperf
     return MKPERF_OK;
 }
 
-static void next_event(struct browser *b)
-{
-    if (b->list.options.event) {
-        b->message = "only one event was asked for";
-        return;
-    }
-    b->list.event = (b->list.event + 1) % b->list.frames->profile->places.session.nevents;
-    build_list(b);
-}
-
-static void zoom(struct browser *b)
-{
-    if (b->list.options.pd) {
-        b->list.options.pd = NULL;
-    } else if (b->list.n > 0) {
-        b->list.options.pd =
-            mkperf_profile_pd_name(b->list.frames->profile, b->list.item[b->at].pd);
-    }
-    build_list(b);
-}
-
-static void move_by(struct browser *b, long by)
-{
-    long to = (long)b->at + by;
-
-    to = to >= (long)b->list.n ? (long)b->list.n - 1 : to;
-    b->at = to < 0 ? 0 : (size_t)to;
-}
-
-/* Handles the left key, which closes an open item or else moves to its parent. */
-static void leave_item(struct browser *b)
-{
-    if (b->list.item[b->at].open) {
-        items_close(&b->list, b->at);
-    } else {
-        b->at = items_parent(&b->list, b->at);
-    }
-}
-
 static void act_on_item(struct browser *b, int key)
 {
-    if (b->list.n == 0) {
-        return;
-    }
+    struct items *l = &b->list;
+    bool is_open = l->item[b->at].open;
+
     switch (key) {
     case '\n':
     case KEY_ENTER:
-        if (b->list.item[b->at].open) {
-            items_close(&b->list, b->at);
-            break;
-        }
-        b->message = items_open(&b->list, b->at);
-        break;
     case KEY_RIGHT:
-        b->message = items_open(&b->list, b->at);
+        if (is_open && key != KEY_RIGHT) {
+            items_close(l, b->at);
+        } else {
+            b->message = items_open(l, b->at);
+        }
         break;
     case KEY_LEFT:
-        leave_item(b);
+        if (is_open) {
+            items_close(l, b->at);
+        } else {
+            b->at = items_parent(l, b->at);
+        }
         break;
     case 'a':
         show_text(b, "annotate", print_code);
@@ -389,32 +339,25 @@ static void act_on_item(struct browser *b, int key)
 
 static void act_on_browser_key(struct browser *b, int key)
 {
+    struct items *l = &b->list;
+
+    b->at = (size_t)report_moved(key, (int)b->at, (int)l->n, LINES - 4);
     switch (key) {
-    case KEY_DOWN:
-    case 'j':
-        move_by(b, 1);
-        break;
-    case KEY_UP:
-    case 'k':
-        move_by(b, -1);
-        break;
-    case KEY_NPAGE:
-        move_by(b, LINES - 4);
-        break;
-    case KEY_PPAGE:
-        move_by(b, 4 - LINES);
-        break;
-    case KEY_HOME:
-        b->at = 0;
-        break;
-    case KEY_END:
-        move_by(b, (long)b->list.n);
-        break;
     case '\t':
-        next_event(b);
+        if (l->options.event) {
+            b->message = "only one event was asked for";
+            break;
+        }
+        l->event = (l->event + 1) % l->frames->profile->places.session.nevents;
+        build_list(b);
         break;
     case 'd':
-        zoom(b);
+        if (l->options.pd) {
+            l->options.pd = NULL;
+        } else if (l->n > 0) {
+            l->options.pd = mkperf_profile_pd_name(l->frames->profile, l->item[b->at].pd);
+        }
+        build_list(b);
         break;
     case 'i':
         show_text(b, "the recording", print_info);
@@ -424,7 +367,9 @@ static void act_on_browser_key(struct browser *b, int key)
         report_pager_show("keys", browser_help);
         break;
     default:
-        act_on_item(b, key);
+        if (l->n > 0) {
+            act_on_item(b, key);
+        }
         break;
     }
 }
@@ -450,10 +395,7 @@ void report_browse(struct mkperf_frames *f, const struct report_options *o, cons
         act_on_browser_key(&b, key);
     }
     endwin();
-    struct items *l = &b.list;
-    free_trees(l);
-    report_rows_free(&l->rows);
-    free(l->item);
-    l->item = NULL;
-    l->room = 0;
+    free_trees(&b.list);
+    report_rows_free(&b.list.rows);
+    free(b.list.item);
 }

@@ -154,10 +154,8 @@ void report_changes_values(const struct report_comparison *d, const struct repor
                        : d->latency     ? "latency_change"
                        : d->per != NULL ? "cost_change"
                                         : "change";
-    bool costs = report_has_costs(d);
-    void (*put)(struct report_values *, const char *, double) = costs ? report_value_real
-                                                                      : report_value_share;
-    double unit = costs ? 1 : 100;
+    enum report_as as = report_has_costs(d) ? REPORT_AS_REAL : REPORT_AS_SHARE;
+    double unit = report_has_costs(d) ? 1 : 100;
     uint64_t significant = 0;
 
     for (size_t i = 0; i < d->n; i++) {
@@ -168,34 +166,28 @@ void report_changes_values(const struct report_comparison *d, const struct repor
             continue;
         }
         report_value_row(v, kind);
-        report_value_text(v, "event", event);
+        REPORT_PUT(v, REPORT_TEXT("event", event));
         for (unsigned k = 0; k < d->keys.n; k++) {
             if (d->keys.column[k] != REPORT_SORT_EVENT) { /* the row begins with its event */
-                report_value_text(v, column_name(d, k), r->text[k]);
+                REPORT_PUT(v, REPORT_TEXT(column_name(d, k), r->text[k]));
             }
         }
         if (d->exact) {
-            report_value_number(v, "before", (uint64_t)r->value[REPORT_A]);
-            report_value_number(v, "after", (uint64_t)r->value[REPORT_B]);
+            REPORT_PUT(v, REPORT_NUMBER("before", (uint64_t)r->value[REPORT_A]));
+            REPORT_PUT(v, REPORT_NUMBER("after", (uint64_t)r->value[REPORT_B]));
         } else {
-            put(v, "before", unit * r->value[REPORT_A]);
-            put(v, "after", unit * r->value[REPORT_B]);
-            put(v, "interval", unit * r->interval);
-            report_value_real(v, "chance", r->chance);
-            report_value_number(v, "significant", r->sure);
-            report_value_share(v, "visible_growth", r->visible);
+            REPORT_PUT(v, {"before", as, NULL, 0, unit * r->value[REPORT_A]});
+            REPORT_PUT(v, {"after", as, NULL, 0, unit * r->value[REPORT_B]});
+            REPORT_PUT(v, {"interval", as, NULL, 0, unit * r->interval});
+            REPORT_PUT(v, REPORT_REAL("chance", r->chance));
+            REPORT_PUT(v, REPORT_NUMBER("significant", r->sure));
+            REPORT_PUT(v, REPORT_SHARE("visible_growth", r->visible));
         }
         report_value_end(v);
     }
-    report_value_row(v, "changes");
-    report_value_text(v, "event", event);
-    report_value_number(v, "rows", d->n);
-    report_value_number(v, "significant", significant);
-    report_value_number(v, "failed", failed);
-    if (d->per != NULL) {
-        report_value_text(v, "per", d->per);
-    }
-    report_value_end(v);
+    REPORT_ROW(v, "changes", REPORT_TEXT("event", event), REPORT_NUMBER("rows", d->n),
+               REPORT_NUMBER("significant", significant), REPORT_NUMBER("failed", failed),
+               REPORT_TEXT(d->per != NULL ? "per" : NULL, d->per));
 }
 
 void report_markdown_cell(const char *text, FILE *out)

@@ -87,30 +87,14 @@ struct report_row_key report_columns_key(const struct report_column_list *list,
     };
 }
 
-/* Prints the share of time by scheduling events, whatever event the samples count. No share includes gaps. The head of
- * a report prints the gaps of the whole recording. */
-static void put_utilisation(const struct mkperf_profile *p, const struct report_row_key *key,
-                            char *text, size_t n)
-{
-    uint64_t unknown_ns;
-    double percent;
-
-    if (!mkperf_utilisation_of(&p->util, key->pd, key->slice, &percent, &unknown_ns)) {
-        snprintf(text, n, "-");
-    } else if (unknown_ns >= MIN_UNKNOWN_NS && p->slices.quantum_ns != 0) {
-        snprintf(text, n, "%.2f%% (%.6f s unknown)", percent, (double)unknown_ns / 1e9);
-    } else {
-        snprintf(text, n, "%.2f%%", percent);
-    }
-}
-
 void report_column_text(enum report_column_id column, const struct mkperf_frames *f,
                         const struct report_row_key *key, char *text, size_t n)
 {
     const struct mkperf_profile *p = f->profile;
     const struct mkperf_places *s = &p->places;
-    uint64_t ns = mkperf_time_slice_ns(&p->slices, key->slice);
+    uint64_t ns = mkperf_time_slice_ns(&p->slices, key->slice), unknown_ns;
     char mode = (char)key->mode;
+    double percent;
 
     switch (column) {
     case REPORT_SORT_PD:
@@ -145,8 +129,14 @@ void report_column_text(enum report_column_id column, const struct mkperf_frames
             snprintf(text, n, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
         }
         break;
-    case REPORT_SORT_UTIL:
-        put_utilisation(p, key, text, n);
+    case REPORT_SORT_UTIL: /* by scheduling events, whatever event the samples count; without gaps */
+        if (!mkperf_utilisation_of(&p->util, key->pd, key->slice, &percent, &unknown_ns)) {
+            snprintf(text, n, "-");
+        } else if (unknown_ns >= MIN_UNKNOWN_NS && p->slices.quantum_ns != 0) {
+            snprintf(text, n, "%.2f%% (%.6f s unknown)", percent, (double)unknown_ns / 1e9);
+        } else { /* the head of a report prints the gaps of the whole recording */
+            snprintf(text, n, "%.2f%%", percent);
+        }
         break;
     default:
         assert(!"a field of samples, which has no text of a row");

@@ -38,10 +38,12 @@ bool report_comparison_has(const struct report_comparison *d, const char *event)
 /* ---- reading ---- */
 
 /* Returns the number of marks and ended phases of a name, of all PDs. */
-static double count_marks(const struct mkperf_profile *p, const char *name)
+static double count_marks(const struct report_run *r, const char *name, struct mkperf_error *e)
 {
+    const struct mkperf_profile *p = &r->profile;
     double n = 0;
 
+    (void)e;
     for (uint32_t i = 0; i < p->mark_keys.count; i++) {
         uint32_t words;
         const uint64_t *key = mkperf_hash_key(&p->mark_keys, i, &words);
@@ -53,29 +55,39 @@ static double count_marks(const struct mkperf_profile *p, const char *name)
     return n;
 }
 
-/* Returns the number of protected calls of a PD, by scheduling events. */
-static double count_calls(const struct mkperf_profile *p, const char *pd)
+static double count_event(const struct report_run *r, const char *name, struct mkperf_error *e)
 {
+    int event = find_event(&r->profile.places.session, name);
+
+    (void)e;
+    return event >= 0 ? (double)r->profile.total[event].period : 0;
+}
+
+/* Returns the number of protected calls of a PD, by scheduling events. */
+static double count_calls(const struct report_run *r, const char *pd, struct mkperf_error *e)
+{
+    const struct mkperf_analysis *a = r->profile.sched;
     double n = 0;
 
-    for (unsigned i = 0; p->sched != NULL && i < p->sched->nedges; i++) {
-        const struct mkperf_call_edge *edge = &p->sched->edge[i];
-        bool calls = edge->exit == 0 && strcmp(mkperf_analysis_name(p->sched, edge->to), pd) == 0;
-        n += calls ? (double)edge->wall.count : 0;
+    (void)e;
+    for (unsigned i = 0; a != NULL && i < a->nedges; i++) {
+        bool calls = a->edge[i].exit == 0 &&
+                     strcmp(mkperf_analysis_name(a, a->edge[i].to), pd) == 0;
+        n += calls ? (double)a->edge[i].wall.count : 0;
     }
     return n;
 }
 
 /* Returns the packets of a PD at the queues of the class of which it has most. The recording is
  * read again. */
-static double count_packets(const char *path, const char *pd, struct mkperf_error *e)
+static double count_packets(const struct report_run *r, const char *pd, struct mkperf_error *e)
 {
     struct mkperf_analysis *a = mkperf_analysis_new();
     struct mkperf_flow f;
     double most = 0;
 
     mkperf_flow_init(&f, a);
-    if (mkperf_flow_read(&f, path, e) == MKPERF_OK) {
+    if (mkperf_flow_read(&f, r->path, e) == MKPERF_OK) {
         for (unsigned i = 0; i < f.nstages; i++) {
             most = strcmp(f.stage[i].name, pd) == 0
                        ? fmax(most, (double)mkperf_flow_packets(&f.stage[i]))
@@ -87,45 +99,49 @@ static double count_packets(const char *path, const char *pd, struct mkperf_erro
     return most;
 }
 
-/* Finds the number of things of which a recording's costs are. */
+/* The things of which a recording's costs are: KIND:NAME. */
+static const struct {
+    const char *kind;
+    double (*count)(const struct report_run *r, const char *name, struct mkperf_error *e);
+    const char *missing;
+} units[] = {{"mark:", count_marks, "no mark"},
+             {"event:", count_event, "no sample of the event"},
+             {"calls:", count_calls, "no call (record --sched counts them) of PD"},
+             {"packets:", count_packets, "no packet (record --queues counts them) of PD"}};
+
+/* Returns the number of the kind of a text; without a name behind it, and if there is no such kind, the number of kinds. */
+static unsigned kind_of(const char *per)
+{
+    unsigned i = 0;
+
+    while (i < sizeof units / sizeof *units &&
+           (strncmp(per, units[i].kind, strlen(units[i].kind)) != 0 ||
+            per[strlen(units[i].kind)] == '\0')) {
+        i++;
+    }
+    return i;
+}
+
 static enum mkperf_status count_units(const struct report_comparison *d, struct report_run *r,
                                       struct mkperf_error *e)
 {
-    const struct mkperf_profile *p = &r->profile;
-    const char *name = d->per + strcspn(d->per, ":") + 1;
-    const char *missing;
+    unsigned kind = kind_of(d->per);
+    const char *name = d->per + strlen(units[kind].kind);
 
-    if (strncmp(d->per, "mark:", 5) == 0) {
-        r->units = count_marks(p, name);
-        missing = "no mark";
-    } else if (strncmp(d->per, "event:", 6) == 0) {
-        int event = find_event(&p->places.session, name);
-        r->units = event >= 0 ? (double)p->total[event].period : 0;
-        missing = "no sample of the event";
-    } else if (strncmp(d->per, "calls:", 6) == 0) {
-        r->units = count_calls(p, name);
-        missing = "no call (record --sched counts them) of PD";
-    } else {
-        r->units = count_packets(r->path, name, e);
-        missing = "no packet (record --queues counts them) of PD";
-    }
+    r->units = units[kind].count(r, name, e);
     return e->status == MKPERF_OK && r->units == 0
-               ? mkperf_error_set(e, MKPERF_ERR_INPUT, "%s has %s '%s'", r->path, missing, name)
+               ? mkperf_error_set(e, MKPERF_ERR_INPUT, "%s has %s '%s'", r->path,
+                                  units[kind].missing, name)
                : e->status;
 }
 
 static enum mkperf_status take_per(void *member, const struct mkperf_given *g)
 {
-    static const char *const kinds[] = {"mark:", "event:", "calls:", "packets:"};
-
-    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        size_t n = strlen(kinds[i]);
-        if (strncmp(g->value, kinds[i], n) == 0 && g->value[n] != '\0') {
-            *(const char **)member = g->value;
-            return MKPERF_OK;
-        }
+    if (kind_of(g->value) == sizeof units / sizeof *units) {
+        return mkperf_given_bad(g, "mark:NAME, event:NAME, calls:PD or packets:PD");
     }
-    return mkperf_given_bad(g, "mark:NAME, event:NAME, calls:PD or packets:PD");
+    *(const char **)member = g->value;
+    return MKPERF_OK;
 }
 
 const struct mkperf_option report_per_options[] = {
@@ -275,46 +291,28 @@ static double variance_of(const struct mkperf_log_histogram *h)
     return sum / (double)h->count;
 }
 
-static void add_latency(struct report_comparison *d, unsigned side, unsigned run, const char *kind,
-                        char *pair, const struct mkperf_log_histogram *h)
-{
-    MKPERF_GROW(d->row, d->room, d->n + 1);
-    struct report_change *to = &d->row[d->n++];
-
-    *to = (struct report_change){.text = {mkperf_xstrdup(kind), pair}};
-    if (h->count != 0) {
-        to->run[side][run] = (double)h->total / (double)h->count / 1e3;
-        to->of[side].n = h->count;
-        to->of[side].variance = variance_of(h) / 1e6 / (double)h->count / pow(d->runs[side], 2);
-        to->of[side].runs = 1;
-    }
-}
-
 /* Appends a row for each pair of PDs of a recording, and for each interrupt. */
 static void add_latencies(struct report_comparison *d, unsigned side, unsigned run)
 {
-    const struct mkperf_analysis *a = d->run[side][run].profile.sched;
+    struct mkperf_latency_rows rows;
 
-    for (unsigned i = 0; i < a->nedges; i++) {
-        const struct mkperf_call_edge *edge = &a->edge[i];
-        char exit[64];
+    mkperf_latency_rows_of(d->run[side][run].profile.sched, &rows);
+    MKPERF_GROW(d->row, d->room, d->n + rows.n);
+    for (unsigned i = 0; i < rows.n; i++) {
+        const struct mkperf_latency_row *row = &rows.row[i];
+        struct report_change *to = &d->row[d->n++];
 
-        add_latency(d, side, run, edge->exit != 0 ? "exit" : "call",
-                    mkperf_xprintf("%s -> %s%s%s", mkperf_analysis_name(a, edge->from),
-                                   mkperf_analysis_name(a, edge->to), edge->exit != 0 ? ", " : "",
-                                   edge->exit != 0 ? mkperf_exit_name(edge->exit, exit) : ""),
-                    &edge->wall);
+        *to = (struct report_change){
+            .text = {mkperf_xstrdup(mkperf_latency_kind_names[row->kind]), report_pair(row, ", ")}};
+        if (row->count != 0) {
+            double n = (double)row->count;
+            to->run[side][run] = (double)row->total / n / 1e3;
+            to->of[side].n = row->count;
+            to->of[side].variance = variance_of(row->of) / 1e6 / n / pow(d->runs[side], 2);
+            to->of[side].runs = 1;
+        }
     }
-    for (unsigned i = 0; i < a->nwakes; i++) {
-        const struct mkperf_wakeup *w = &a->wake[i];
-        const char *to = mkperf_analysis_name(a, w->to);
-        bool irq = w->kind == MKPERF_SCHED_IRQ;
-
-        add_latency(d, side, run, irq ? "irq" : "notification",
-                    irq ? mkperf_xprintf("irq %u -> %s", w->irq, to)
-                        : mkperf_xprintf("%s -> %s", mkperf_analysis_name(a, w->from), to),
-                    &w->delay);
-    }
+    mkperf_latency_rows_free(&rows);
 }
 
 /* Returns a symbol's text without the mode before it, so that kernel and user functions of one name are neighbours. */
@@ -436,19 +434,6 @@ static bool pool(const struct report_comparison *d, const struct report_change *
     return true;
 }
 
-/* Returns the probability of the deviation in one row if the values are equal; 1, which claims nothing, if it has too
- * few samples. */
-static double chance_of(const struct report_comparison *d, const struct report_change *r)
-{
-    double pooled[REPORT_SIDES] = {0};
-
-    if (!pool(d, r, pooled)) {
-        return 1;
-    }
-    double error = sampling_error(d, r, pooled);
-    return error > 0 ? erfc(fabs(r->delta) / error / M_SQRT2) : 1;
-}
-
 /*
  * Returns the probability that Student's t with n degrees of freedom is further from 0 than t. n: at least 1.
  * Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4.
@@ -513,7 +498,7 @@ static int compare_changes(const void *pa, const void *pb, void *by_growth)
 /* Computes the values, the difference and its significance for each row. */
 static void judge(struct report_comparison *d)
 {
-    double pooled[REPORT_SIDES];
+    double pooled[REPORT_SIDES] = {0};
 
     d->family = d->changed = 0;
     for (size_t i = 0; i < d->n; i++) {
@@ -544,14 +529,16 @@ static void judge(struct report_comparison *d)
     for (size_t i = 0; i < d->n; i++) {
         struct report_change *r = &d->row[i];
         double a = r->value[REPORT_A], between = chance_between(d, r, runs);
+        /* The probability of the deviation if the values are equal; 1, which claims nothing, of too few samples. */
+        double error = pool(d, r, pooled) ? sampling_error(d, r, pooled) : 0;
+        double chance = error > 0 ? erfc(fabs(r->delta) / error / M_SQRT2) : 1;
         /* What would have been seen is a change of a row that is equal in both. */
         double equal = sampling_error(d, r, (const double[]){a, a});
         double least = d->latency ? (pool(d, r, pooled) ? INFINITY : 0)
                                   : fmin(d->samples[REPORT_A] / d->whole[REPORT_A],
                                          d->samples[REPORT_B] / d->whole[REPORT_B]);
 
-        r->chance = d->exact ? r->delta == 0
-                             : fmin(1, fmax(chance_of(d, r), between) * (double)d->family);
+        r->chance = d->exact ? r->delta == 0 : fmin(1, fmax(chance, between) * (double)d->family);
         r->interval = fmax(wide_runs * r->between, wide_samples * sampling_error(d, r, r->value));
         r->visible = a * least >= EXPECTED_MIN && equal >= 0
                          ? 100 * fmax(by_runs * r->between, by_samples * equal) / a

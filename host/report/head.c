@@ -294,28 +294,6 @@ static void compare_programs(const struct mkperf_module *a, const struct mkperf_
     put_if_different(put, self, what, text[0], text[1]);
 }
 
-static void compare_events(const struct mkperf_session *a, const struct mkperf_session *b,
-                           report_put_difference *put, void *self)
-{
-    char text[2][SHOWN];
-
-    for (unsigned i = 0; i < a->nevents; i++) {
-        for (unsigned k = 0; k < b->nevents; k++) {
-            const struct mkperf_event *v[2] = {&a->event[i], &b->event[k]};
-
-            if (strcmp(v[0]->name, v[1]->name) != 0) {
-                continue;
-            }
-            for (unsigned side = 0; side < 2; side++) {
-                snprintf(text[side], SHOWN, "%s%s, %s %" PRIu64, v[side]->name,
-                         mkperf_event_modes(v[side]), v[side]->frequency ? "frequency" : "period",
-                         v[side]->frequency ? v[side]->frequency : v[side]->period);
-            }
-            put_if_different(put, self, "event", text[0], text[1]);
-        }
-    }
-}
-
 void report_differences(const struct mkperf_places *a, const struct mkperf_places *b,
                         report_put_difference *put, void *self)
 {
@@ -335,7 +313,19 @@ void report_differences(const struct mkperf_places *a, const struct mkperf_place
                  s[side]->max_frames);
     }
     put_if_different(put, self, "session", text[0], text[1]);
-    compare_events(s[0], s[1], put, self);
+    for (unsigned i = 0; i < s[0]->nevents * s[1]->nevents; i++) {
+        const struct mkperf_event *v[2] = {&s[0]->event[i / s[1]->nevents],
+                                           &s[1]->event[i % s[1]->nevents]};
+
+        for (unsigned side = 0; side < 2; side++) {
+            snprintf(text[side], SHOWN, "%s%s, %s %" PRIu64, v[side]->name,
+                     mkperf_event_modes(v[side]), v[side]->frequency ? "frequency" : "period",
+                     v[side]->frequency ? v[side]->frequency : v[side]->period);
+        }
+        if (strcmp(v[0]->name, v[1]->name) == 0) {
+            put_if_different(put, self, "event", text[0], text[1]);
+        }
+    }
     compare_programs(a->kernel, b->kernel, "the kernel", put, self);
     for (uint32_t i = 0; i < a->npds; i++) {
         for (uint32_t k = 0; k < b->npds; k++) {

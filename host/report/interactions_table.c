@@ -208,23 +208,6 @@ void report_interactions_dot(const struct mkperf_interactions *i, FILE *out)
     fputs("}\n", out);
 }
 
-static void put_values(const struct mkperf_interactions *i, const char *path, bool stacks,
-                       FILE *out)
-{
-    struct report_values v = report_values_begin(out, NULL, "report", path);
-
-    if (stacks) {
-        mkperf_jsonl_stacks(&v.to, i);
-        return;
-    }
-    REPORT_ROW(&v, "interactions", REPORT_NUMBER("ns", i->ns),
-               REPORT_NUMBER("calls_dropped", mkperf_interactions_unplaced(i, MKPERF_SOFT_PPCALL)),
-               REPORT_NUMBER("notifications_dropped",
-                             mkperf_interactions_unplaced(i, MKPERF_SOFT_NOTIFICATION)),
-               REPORT_NUMBER("fault_marks_dropped", i->records_dropped));
-    mkperf_jsonl_interactions(&v.to, i);
-}
-
 enum mkperf_status report_interactions(const char *path, enum report_form form, const char *output,
                                        struct mkperf_error *e)
 {
@@ -238,7 +221,18 @@ enum mkperf_status report_interactions(const char *path, enum report_form form, 
         if (form == REPORT_DOT) {
             report_interactions_dot(i, out.to);
         } else if (form == REPORT_JSON || form == REPORT_STACKS_JSON) {
-            put_values(i, path, form == REPORT_STACKS_JSON, out.to);
+            struct report_values v = report_values_begin(out.to, NULL, "report", path);
+            if (form == REPORT_STACKS_JSON) {
+                mkperf_jsonl_stacks(&v.to, i);
+            } else {
+                REPORT_ROW(&v, "interactions", REPORT_NUMBER("ns", i->ns),
+                           REPORT_NUMBER("calls_dropped",
+                                         mkperf_interactions_unplaced(i, MKPERF_SOFT_PPCALL)),
+                           REPORT_NUMBER("notifications_dropped",
+                                         mkperf_interactions_unplaced(i, MKPERF_SOFT_NOTIFICATION)),
+                           REPORT_NUMBER("fault_marks_dropped", i->records_dropped));
+                mkperf_jsonl_interactions(&v.to, i);
+            }
         } else if (form == REPORT_STACKS) {
             report_stacks_print(i, path, out.to);
         } else {
@@ -268,20 +262,6 @@ void report_charged_by(const struct mkperf_charge *c, const struct mkperf_charge
     snprintf(text, n, "%28.2f%%%*s               by %s", share(c, &pair->weight), more, "", name);
 }
 
-static void print_imposed(const struct mkperf_charge *c, const struct mkperf_profile *p,
-                          uint32_t pd, double limit, FILE *out)
-{
-    char text[512];
-
-    for (uint32_t i = 0; i < c->npairs; i++) {
-        const struct mkperf_charge_pair *pair = &c->pair[i];
-        if (pair->to == pd && pair->by != pd && share(c, &pair->weight) >= limit) {
-            report_charged_by(c, pair, 0, mkperf_profile_pd_name(p, pair->by), text, sizeof text);
-            fprintf(out, "%s\n", text);
-        }
-    }
-}
-
 void report_charged_print(const struct mkperf_profile *p, uint32_t event, double limit, FILE *out)
 {
     struct mkperf_charge c;
@@ -302,19 +282,19 @@ void report_charged_print(const struct mkperf_profile *p, uint32_t event, double
         }
         report_charged_row(&c, pd, "", mkperf_profile_pd_name(p, pd->pd), text, sizeof text);
         fprintf(out, "%s\n", text);
-        print_imposed(&c, p, pd->pd, limit, out);
+        for (uint32_t k = 0; k < c.npairs; k++) {
+            const struct mkperf_charge_pair *pair = &c.pair[k];
+            if (pair->to == pd->pd && pair->by != pd->pd && share(&c, &pair->weight) >= limit) {
+                report_charged_by(&c, pair, 0, mkperf_profile_pd_name(p, pair->by), text,
+                                  sizeof text);
+                fprintf(out, "%s\n", text);
+            }
+        }
     }
     if (hidden != 0) {
         report_omitted_print(hidden, limit, out);
     }
     mkperf_charge_free(&c);
-}
-
-static void put_weight(struct report_values *v, const char *samples, const char *period,
-                       const struct mkperf_weight *w)
-{
-    report_value_number(v, samples, w->samples);
-    report_value_number(v, period, w->period);
 }
 
 void report_charged_values(const struct mkperf_profile *p, uint32_t event, struct report_values *v)
@@ -326,15 +306,17 @@ void report_charged_values(const struct mkperf_profile *p, uint32_t event, struc
     for (uint32_t i = 0; i < c.npds; i++) {
         const struct mkperf_charge_pd *pd = &c.pd[i];
 
-        report_value_row(v, "charged");
-        report_value_text(v, "event", name);
-        report_value_text(v, "pd", mkperf_profile_pd_name(p, pd->pd));
-        report_value_share(v, "percent", share(&c, &pd->charged));
-        put_weight(v, "samples", "period", &pd->charged);
-        put_weight(v, "self_samples", "self_period", &pd->self);
-        put_weight(v, "imposed_samples", "imposed_period", &pd->imposed);
-        put_weight(v, "served_samples", "served_period", &pd->served);
-        report_value_end(v);
+        REPORT_ROW(v, "charged", REPORT_TEXT("event", name),
+                   REPORT_TEXT("pd", mkperf_profile_pd_name(p, pd->pd)),
+                   REPORT_SHARE("percent", share(&c, &pd->charged)),
+                   REPORT_NUMBER("samples", pd->charged.samples),
+                   REPORT_NUMBER("period", pd->charged.period),
+                   REPORT_NUMBER("self_samples", pd->self.samples),
+                   REPORT_NUMBER("self_period", pd->self.period),
+                   REPORT_NUMBER("imposed_samples", pd->imposed.samples),
+                   REPORT_NUMBER("imposed_period", pd->imposed.period),
+                   REPORT_NUMBER("served_samples", pd->served.samples),
+                   REPORT_NUMBER("served_period", pd->served.period));
     }
     for (uint32_t i = 0; i < c.npairs; i++) {
         REPORT_ROW(v, "charged_by", REPORT_TEXT("event", name),

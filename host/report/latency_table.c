@@ -10,17 +10,23 @@ static void print_us(uint64_t ns, FILE *out)
     fprintf(out, " %10" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
 }
 
-static void print_pair(const struct mkperf_latency_row *row, FILE *out)
+char *report_pair(const struct mkperf_latency_row *row, const char *before_exit)
 {
+    bool is_exit = row->kind == MKPERF_LATENCY_EXIT;
     char exit[64];
 
-    if (row->kind == MKPERF_LATENCY_IRQ) {
-        fprintf(out, "  irq %" PRIu32 " -> %s\n", row->irq, row->to);
-    } else {
-        fprintf(out, "  %s -> %s%s%s\n", row->from, row->to,
-                row->kind == MKPERF_LATENCY_EXIT ? ": " : "",
-                row->kind == MKPERF_LATENCY_EXIT ? mkperf_exit_name(row->irq, exit) : "");
-    }
+    return row->kind == MKPERF_LATENCY_IRQ
+               ? mkperf_xprintf("irq %" PRIu32 " -> %s", row->irq, row->to)
+               : mkperf_xprintf("%s -> %s%s%s", row->from, row->to, is_exit ? before_exit : "",
+                                is_exit ? mkperf_exit_name(row->irq, exit) : "");
+}
+
+static void print_pair(const struct mkperf_latency_row *row, FILE *out)
+{
+    char *pair = report_pair(row, ": ");
+
+    fprintf(out, "  %s\n", pair);
+    free(pair);
 }
 
 /* The tables of latencies. The last one has two kinds of rows. */
@@ -148,14 +154,13 @@ static void print_pds(const struct report_latency *l, FILE *out)
         if (p->idle || p->name == NULL || p->in[MKPERF_PD_UNKNOWN] == span) {
             continue; /* none of its events is there */
         }
-        fprintf(out, "%8.2f %8.2f %8.2f %8.2f %9.2f %8.2f %8.2f %9" PRIu64 " %10" PRIu64 "  %s",
-                mkperf_percent(p->in[MKPERF_PD_RUNNING], span),
-                mkperf_percent(p->in[MKPERF_PD_READY], span),
-                mkperf_percent(p->in[MKPERF_PD_CALLING], span),
-                mkperf_percent(p->in[MKPERF_PD_WAITING], span),
-                mkperf_percent(p->in[MKPERF_PD_THROTTLED], span),
-                mkperf_percent(p->in[MKPERF_PD_STOPPED], span),
-                mkperf_percent(p->in[MKPERF_PD_UNKNOWN], span), p->runs, p->preemptions, p->name);
+        for (unsigned k = 1; k <= MKPERF_PD_STATES;
+             k++) { /* unknown is the first state, and the last column */
+            unsigned state = k % MKPERF_PD_STATES;
+            fprintf(out, "%*.2f ", state == MKPERF_PD_THROTTLED ? 9 : 8,
+                    mkperf_percent(p->in[state], span));
+        }
+        fprintf(out, "%9" PRIu64 " %10" PRIu64 "  %s", p->runs, p->preemptions, p->name);
         if (p->scheduling.known) {
             fprintf(out, " (%" PRIu32 "%s)", p->scheduling.priority,
                     p->scheduling.passive ? ", passive" : "");
@@ -175,20 +180,6 @@ static void print_pds(const struct report_latency *l, FILE *out)
             fprintf(out, "  used up %" PRIu64 " time%s", p->exhausted, mkperf_plural(p->exhausted));
         }
         fputc('\n', out);
-    }
-}
-
-/* Prints the run times that a target counted. */
-static void print_runs(const struct mkperf_latency_rows *rows, FILE *out)
-{
-    if (rows->nruns == 0) {
-        return;
-    }
-    fprintf(out, "\n# PDs, %% of one core's time\n%8s %9s  PD\n", "running", "runs");
-    for (unsigned i = 0; i < rows->nruns; i++) {
-        fprintf(out, "%8.2f %9" PRIu64 "  %s\n",
-                rows->seconds > 0 ? (double)rows->run[i].ns / rows->seconds / 1e7 : 0,
-                rows->run[i].runs, rows->run[i].pd);
     }
 }
 
@@ -269,8 +260,13 @@ void report_latency_print(const struct report_latency *l, FILE *out)
                         mkperf_percent(c->idle, span), mkperf_percent(c->unknown, span), i);
             }
         }
-    } else {
-        print_runs(l->rows, out);
+    } else if (l->rows->nruns != 0) { /* the target counted them */
+        fprintf(out, "\n# PDs, %% of one core's time\n%8s %9s  PD\n", "running", "runs");
+        for (unsigned i = 0; i < l->rows->nruns; i++) {
+            const struct mkperf_latency_run *run = &l->rows->run[i];
+            fprintf(out, "%8.2f %9" PRIu64 "  %s\n",
+                    mkperf_per((double)run->ns / 1e7, l->rows->seconds), run->runs, run->pd);
+        }
     }
 }
 
@@ -281,17 +277,15 @@ static const char *const entered_by[MKPERF_SCHED_KINDS] = {
     [MKPERF_SCHED_FAULT] = "fault",
 };
 
-static const char *core_runs(const struct mkperf_analysis *a, uint32_t by)
-{
-    return by < a->npds && !a->pd[by].idle ? mkperf_analysis_name(a, by) : NULL;
-}
-
 void report_path_text(const struct mkperf_analysis *a, const struct mkperf_path_step *step,
                       char *text, size_t n)
 {
     const struct mkperf_interval *i = &step->what;
-    const char *pd = mkperf_analysis_name(a, i->pd), *by = core_runs(a, i->by);
+    const char *pd = mkperf_analysis_name(a, i->pd), *by = NULL;
 
+    if (i->by < a->npds && !a->pd[i->by].idle) {
+        by = mkperf_analysis_name(a, i->by);
+    }
     switch (i->state) {
     case MKPERF_PD_RUNNING:
         if (i->serving != MKPERF_SCHED_NOBODY) {
@@ -367,22 +361,6 @@ size_t report_path_sums(const struct mkperf_path *path, struct report_path_sum *
     return n;
 }
 
-static void print_sums(const struct report_path *p, FILE *out)
-{
-    struct report_path_sum *sum;
-    size_t n = report_path_sums(p->path, &sum);
-    char text[256];
-
-    fprintf(out, "\n%14s %8s %8s  what\n", "us", "%", "times");
-    for (size_t k = 0; k < n; k++) {
-        report_path_text(p->analysis, sum[k].step, text, sizeof text);
-        fprintf(out, "%10" PRIu64 ".%03" PRIu64 " %8.2f %8" PRIu64 "  %s\n", sum[k].ns / 1000,
-                sum[k].ns % 1000, mkperf_percent(sum[k].ns, p->path->to - p->path->from),
-                sum[k].times, text);
-    }
-    free(sum);
-}
-
 void report_path_print(const struct report_path *p, FILE *out)
 {
     const struct mkperf_path *path = p->path;
@@ -394,7 +372,15 @@ void report_path_print(const struct report_path *p, FILE *out)
             "# %" PRIu64 ".%03" PRIu64 " us, from %.9f to %.9f s: %zu steps\n",
             p->title, ns / 1000, ns % 1000, (double)path->from / 1e9, (double)path->to / 1e9,
             path->n);
-    print_sums(p, out);
+    struct report_path_sum *sum;
+    size_t n = report_path_sums(path, &sum);
+    fprintf(out, "\n%14s %8s %8s  what\n", "us", "%", "times");
+    for (size_t k = 0; k < n; k++) {
+        report_path_text(p->analysis, sum[k].step, text, sizeof text);
+        fprintf(out, "%10" PRIu64 ".%03" PRIu64 " %8.2f %8" PRIu64 "  %s\n", sum[k].ns / 1000,
+                sum[k].ns % 1000, mkperf_percent(sum[k].ns, ns), sum[k].times, text);
+    }
+    free(sum);
     fprintf(out, "\n%14s %14s %8s  what\n", "after, us", "us", "by");
     for (size_t i = 0; i < path->n; i++) {
         const struct mkperf_path_step *s = &path->step[i];
@@ -431,23 +417,6 @@ static void put_parts(struct report_values *v, const char *kind, const struct mk
                REPORT_NUMBER("own_ns", p->own), REPORT_NUMBER("nested_ns", p->nested),
                REPORT_NUMBER("preempted_ns", p->preempted), REPORT_NUMBER("budget_ns", p->budget),
                REPORT_NUMBER("other_ns", p->other), REPORT_LAST_TEXT("exit", exit));
-}
-
-/* Writes the buckets of a histogram that are not empty. */
-static void put_buckets(struct report_values *v, const struct mkperf_latency_row *r,
-                        const char *exit)
-{
-    const struct mkperf_log_histogram *h = r->of != NULL ? r->of : &r->ns;
-
-    for (uint32_t i = 0; i < h->room; i++) {
-        if (h->in[i] != 0) {
-            REPORT_ROW(v, "bucket", REPORT_TEXT("of", mkperf_latency_kind_names[r->kind]),
-                       REPORT_TEXT("from", r->from), REPORT_TEXT("to", r->to),
-                       REPORT_NUMBER("irq", r->irq),
-                       REPORT_NUMBER("below_ns", mkperf_log_bucket_from(i + 1)),
-                       REPORT_NUMBER("count", h->in[i]), REPORT_LAST_TEXT("exit", exit));
-        }
-    }
 }
 
 static void put_analysis(struct report_values *v, const struct mkperf_analysis *a)
@@ -528,7 +497,16 @@ void report_latency_values(const struct report_latency *l, struct report_values 
         REPORT_ROW(v, mkperf_latency_kind_names[r->kind], REPORT_TEXT("from", r->from),
                    REPORT_TEXT("to", r->to), REPORT_NUMBER("irq", is_exit ? 0 : r->irq),
                    REPORT_TIMES(r), REPORT_NUMBER("busy", r->busy), REPORT_LAST_TEXT("exit", exit));
-        put_buckets(v, r, exit);
+        const struct mkperf_log_histogram *h = r->of != NULL ? r->of : &r->ns;
+        for (uint32_t k = 0; k < h->room; k++) {
+            if (h->in[k] != 0) {
+                REPORT_ROW(v, "bucket", REPORT_TEXT("of", mkperf_latency_kind_names[r->kind]),
+                           REPORT_TEXT("from", r->from), REPORT_TEXT("to", r->to),
+                           REPORT_NUMBER("irq", r->irq),
+                           REPORT_NUMBER("below_ns", mkperf_log_bucket_from(k + 1)),
+                           REPORT_NUMBER("count", h->in[k]), REPORT_LAST_TEXT("exit", exit));
+            }
+        }
         if (r->edge != NULL) {
             put_parts(v, "parts", r, exit, &r->edge->sum);
             put_parts(v, "worst", r, exit, &r->edge->worst);

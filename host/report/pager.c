@@ -55,6 +55,36 @@ void report_put_line(int y, const char *text, bool reverse)
     }
 }
 
+int report_moved(int key, int at, int n, int page)
+{
+    switch (key) {
+    case KEY_DOWN:
+    case 'j':
+        at++;
+        break;
+    case KEY_UP:
+    case 'k':
+        at--;
+        break;
+    case KEY_NPAGE:
+        at += page;
+        break;
+    case KEY_PPAGE:
+        at -= page;
+        break;
+    case KEY_HOME:
+        at = 0;
+        break;
+    case KEY_END:
+        at = n - 1;
+        break;
+    default:
+        break;
+    }
+    at = at < n ? at : n - 1;
+    return at > 0 ? at : 0;
+}
+
 bool report_ask(const char *prompt, char words[REPORT_SEARCH])
 {
     char text[REPORT_SEARCH + 64], typed[REPORT_SEARCH] = "";
@@ -109,27 +139,6 @@ static bool act_on_pager_key(struct pager *p, int key)
     case KEY_ESC:
     case ERR:
         return false;
-    case KEY_DOWN:
-    case 'j':
-        p->top++;
-        break;
-    case KEY_UP:
-    case 'k':
-        p->top--;
-        break;
-    case KEY_NPAGE:
-    case ' ':
-        p->top += page;
-        break;
-    case KEY_PPAGE:
-        p->top -= page;
-        break;
-    case KEY_HOME:
-        p->top = 0;
-        break;
-    case KEY_END:
-        p->top = p->n - page;
-        break;
     case '/':
         if (report_ask("search: ", p->words)) {
             search_next(p);
@@ -141,10 +150,10 @@ static bool act_on_pager_key(struct pager *p, int key)
         }
         break;
     default:
+        p->top = report_moved(key == ' ' ? KEY_NPAGE : key, p->top, p->n, page);
+        p->top = key == KEY_END && p->n > page ? p->n - page : p->top;
         break;
     }
-    p->top = p->top >= p->n ? p->n - 1 : p->top;
-    p->top = p->top < 0 ? 0 : p->top;
     return true;
 }
 

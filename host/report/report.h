@@ -111,26 +111,23 @@ struct report_values {
 struct report_values report_values_begin(FILE *out, const char *separator, const char *command,
                                          const char *input);
 
-/* A value of a row: a text, a number, or as the functions below write it. */
+/* A value of a row. A value without a key is left out. */
 struct report_value {
     const char *key;
-    enum {
-        REPORT_AS_TEXT,
-        REPORT_AS_LAST_TEXT,
-        REPORT_AS_NUMBER,
-        REPORT_AS_SHARE,
-        REPORT_AS_REAL
-    } as;
+    enum report_as { REPORT_AS_TEXT, REPORT_AS_NUMBER, REPORT_AS_SHARE, REPORT_AS_REAL } as;
     const char *text;
     uint64_t number;
     double real;
 };
 /* clang-format off */
+/* A text, which must be printable (base/base.h). It is put in double quotes if it contains the separator. */
 #define REPORT_TEXT(key, value) {key, REPORT_AS_TEXT, value, 0, 0}
 /* The last of its row; left out if it is "". */
-#define REPORT_LAST_TEXT(key, value) {key, REPORT_AS_LAST_TEXT, value, 0, 0}
+#define REPORT_LAST_TEXT(key, value) {*(value) != '\0' ? (key) : NULL, REPORT_AS_TEXT, value, 0, 0}
 #define REPORT_NUMBER(key, value) {key, REPORT_AS_NUMBER, NULL, value, 0}
+/* A share in per cent, with four decimals. NAN, not known, is null or an empty field. */
 #define REPORT_SHARE(key, value) {key, REPORT_AS_SHARE, NULL, 0, value}
+/* Any other number, with six digits. */
 #define REPORT_REAL(key, value) {key, REPORT_AS_REAL, NULL, 0, value}
 /* clang-format on */
 
@@ -144,14 +141,9 @@ void report_value_list(struct report_values *v, const char *kind, const struct r
 
 /* Writes a row with other values: its kind first, then each value, then its end. */
 void report_value_row(struct report_values *v, const char *kind);
+#define REPORT_PUT(v, ...) report_value_put((v), &(const struct report_value)__VA_ARGS__)
+void report_value_put(struct report_values *v, const struct report_value *value);
 void report_value_end(struct report_values *v);
-void report_value_number(struct report_values *v, const char *key, uint64_t value);
-/* Writes a share in per cent, with four decimals. NAN, not known, is null or an empty field. */
-void report_value_share(struct report_values *v, const char *key, double percent);
-/* Writes any other number, with six digits. */
-void report_value_real(struct report_values *v, const char *key, double value);
-/* Writes a text, which must be printable (base/base.h). It is put in double quotes if it contains the separator. */
-void report_value_text(struct report_values *v, const char *key, const char *value);
 
 /*
  * A text on the screen that the user scrolls and searches, and the lines and colours of screens.
@@ -167,6 +159,9 @@ void report_pager_show(const char *title, const char *text);
 /* Asks for words to search on the last line. `words` are the words of the last search, and remain if none are typed. False:
  * there are none, or the user gave up. */
 bool report_ask(const char *prompt, char words[REPORT_SEARCH]);
+
+/* Returns to which of n lines a key moves the line `at`; `at` if it is another key. A page has so many lines. */
+int report_moved(int key, int at, int n, int page);
 
 /* Starts curses for a program that reads keys. `colour`: shares are in colour. The caller ends with endwin. */
 void report_screen_start(bool colour);
@@ -347,6 +342,8 @@ struct report_latency {
     const struct mkperf_analysis *analysis; /* NULL: latencies of a target */
 };
 
+/* Returns the text of a pair, which the caller frees: "client -> server", with the reason of a guest's exit behind `before_exit`. */
+char *report_pair(const struct mkperf_latency_row *row, const char *before_exit);
 void report_latency_print(const struct report_latency *l, FILE *out);
 /* Prints mean, quantiles, the worst time and when it ended, in seven columns. */
 void report_times_print(const struct mkperf_latency_row *row, FILE *out);

@@ -38,26 +38,6 @@ static struct report_row *row_with_key(struct report_rows *rows, struct report_r
     return &rows->row[number];
 }
 
-static bool is_function_shown(const struct mkperf_frames *f, const struct report_options *o,
-                              uint32_t function)
-{
-    return !o->symbol ||
-           mkperf_symbol_is(mkperf_frames_text(f, mkperf_frames_label(f, function).name),
-                            o->symbol);
-}
-
-static void add_hit(struct report_rows *rows, struct report_row *row, uint32_t chain)
-{
-    MKPERF_GROW(rows->hit, rows->hit_room, (size_t)rows->nhits + 1);
-    rows->hit[rows->nhits++] = (struct report_hit){.chain = chain};
-    if (row->last_hit != 0) {
-        rows->hit[row->last_hit - 1].next = rows->nhits;
-    } else {
-        row->first_hit = rows->nhits;
-    }
-    row->last_hit = rows->nhits;
-}
-
 static void add_to_rows(struct report_rows *rows, struct mkperf_frames *f,
                         const struct report_options *o, uint32_t chain)
 {
@@ -73,7 +53,8 @@ static void add_to_rows(struct report_rows *rows, struct mkperf_frames *f,
         if (i > 0 && !o->children) {
             break;
         }
-        if (!is_function_shown(f, o, function[i])) {
+        uint32_t name = mkperf_frames_label(f, function[i]).name;
+        if (o->symbol && !mkperf_symbol_is(mkperf_frames_text(f, name), o->symbol)) {
             continue;
         }
         row = row_with_key(rows, key_of(f, o, chain, function[i]));
@@ -86,8 +67,12 @@ static void add_to_rows(struct report_rows *rows, struct mkperf_frames *f,
         if (j == nseen) {
             seen[nseen++] = row->first;
             mkperf_weight_add(&row->children, w);
-            if (!f->profile->leaves_only) {
-                add_hit(rows, row, chain);
+            if (!f->profile->leaves_only) { /* the hits of a row are a list */
+                MKPERF_GROW(rows->hit, rows->hit_room, (size_t)rows->nhits + 1);
+                rows->hit[rows->nhits++] = (struct report_hit){.chain = chain};
+                *(row->last_hit != 0 ? &rows->hit[row->last_hit - 1].next : &row->first_hit) =
+                    rows->nhits;
+                row->last_hit = rows->nhits;
             }
         }
     }
@@ -97,21 +82,6 @@ struct sorting {
     const struct mkperf_frames *frames;
     const struct report_options *options;
 };
-
-static int compare_texts(const struct mkperf_frames *f, const struct report_row *a,
-                         const struct report_row *b)
-{
-    int order = strcmp(mkperf_profile_pd_name(f->profile, a->key.pd),
-                       mkperf_profile_pd_name(f->profile, b->key.pd));
-
-    if (order == 0) {
-        order = strcmp(mkperf_frames_text(f, a->key.name), mkperf_frames_text(f, b->key.name));
-    }
-    if (order == 0) {
-        order = strcmp(mkperf_frames_text(f, a->key.line), mkperf_frames_text(f, b->key.line));
-    }
-    return order;
-}
 
 /* Compares by the keys before the key `time`, then by time. 0: the rows are equal in these, or there is no such key. */
 static int compare_times(const struct sorting *s, const struct report_row *a,
@@ -139,18 +109,20 @@ static int compare_rows(const void *pa, const void *pb, void *context)
 {
     const struct report_row *a = pa, *b = pb;
     const struct sorting *s = context;
+    const struct mkperf_frames *f = s->frames;
     int order = compare_times(s, a, b);
 
-    if (order != 0) {
-        return order;
-    }
-    if (a->children.period != b->children.period) {
-        return mkperf_compare(b->children.period, a->children.period);
-    }
-    if (a->self.period != b->self.period) {
-        return mkperf_compare(b->self.period, a->self.period);
-    }
-    order = compare_texts(s->frames, a, b);
+    order = order != 0 ? order : mkperf_compare(b->children.period, a->children.period);
+    order = order != 0 ? order : mkperf_compare(b->self.period, a->self.period);
+    order = order != 0 ? order
+                       : strcmp(mkperf_profile_pd_name(f->profile, a->key.pd),
+                                mkperf_profile_pd_name(f->profile, b->key.pd));
+    order = order != 0
+                ? order
+                : strcmp(mkperf_frames_text(f, a->key.name), mkperf_frames_text(f, b->key.name));
+    order = order != 0
+                ? order
+                : strcmp(mkperf_frames_text(f, a->key.line), mkperf_frames_text(f, b->key.line));
     return order != 0 ? order : mkperf_compare(a->first, b->first);
 }
 

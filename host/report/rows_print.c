@@ -64,32 +64,11 @@ static void print_share(double share, bool colour, FILE *out)
             mkperf_colour_end(colour, share));
 }
 
-static void print_row(const struct report_rows *rows, const struct report_row *r,
-                      const struct layout *l, const struct mkperf_frames *f,
-                      const struct report_options *o, FILE *out)
-{
-    double share = mkperf_percent(r->self.period, rows->whole);
-    char text[600];
-
-    if (o->children) {
-        print_share(mkperf_percent(r->children.period, rows->whole), o->colour, out);
-    }
-    print_share(share, o->colour, out);
-    if (o->interval) {
-        fprintf(out, " ±%5.2f", mkperf_profile_interval(f->profile, rows->event, share));
-    }
-    fprintf(out, "  %7" PRIu64 "  %15" PRIu64, r->self.samples, r->self.period);
-    for (unsigned i = 0; i < o->keys.n; i++) {
-        report_column_text(o->keys.column[i], f, &r->key, text, sizeof text);
-        fprintf(out, "  %-*s", i + 1 == o->keys.n ? 0 : l->width[i], text);
-    }
-    fputc('\n', out);
-}
-
 void report_rows_print(const struct report_rows *rows, struct mkperf_frames *f,
                        const struct report_options *o, FILE *out)
 {
     struct layout l = lay_out(rows, f, o);
+    char text[600];
 
     fprintf(out, "# %s%s  Samples           Period",
             o->children ? "Children      Self" : "Overhead", o->interval ? "   95 %" : "");
@@ -102,7 +81,21 @@ void report_rows_print(const struct report_rows *rows, struct mkperf_frames *f,
         if (report_row_share(rows, i) < o->limit) {
             continue;
         }
-        print_row(rows, &rows->row[i], &l, f, o, out);
+        const struct report_row *r = &rows->row[i];
+        double share = mkperf_percent(r->self.period, rows->whole);
+        if (o->children) {
+            print_share(mkperf_percent(r->children.period, rows->whole), o->colour, out);
+        }
+        print_share(share, o->colour, out);
+        if (o->interval) {
+            fprintf(out, " ±%5.2f", mkperf_profile_interval(f->profile, rows->event, share));
+        }
+        fprintf(out, "  %7" PRIu64 "  %15" PRIu64, r->self.samples, r->self.period);
+        for (unsigned k = 0; k < o->keys.n; k++) {
+            report_column_text(o->keys.column[k], f, &r->key, text, sizeof text);
+            fprintf(out, "  %-*s", k + 1 == o->keys.n ? 0 : l.width[k], text);
+        }
+        fputc('\n', out);
         if (o->graph != REPORT_GRAPH_NONE) {
             report_tree_print(&rows->row[i], rows, f, o, out);
         }
@@ -152,18 +145,6 @@ static int compare_hierarchy_nodes(const struct mkperf_tree_node *a,
     return strcmp(mkperf_hash_text(&h->texts, a->label), mkperf_hash_text(&h->texts, b->label));
 }
 
-static void add_row(struct hierarchy *h, const struct mkperf_frames *f, const struct report_row *r)
-{
-    uint32_t node = 0;
-    char text[600];
-
-    for (unsigned i = 0; i < h->options->keys.n; i++) {
-        report_column_text(h->options->keys.column[i], f, &r->key, text, sizeof text);
-        node = mkperf_tree_child(&h->tree, node, mkperf_hash_text_number(&h->texts, text));
-    }
-    mkperf_tree_add(&h->tree, node, 0, r->self);
-}
-
 static void print_below(struct hierarchy *h, uint32_t parent, int depth)
 {
     const struct mkperf_tree_node *n = h->tree.node;
@@ -190,7 +171,14 @@ void report_hierarchy_print(const struct report_rows *rows, const struct mkperf_
 
     mkperf_tree_init(&h.tree);
     for (uint32_t i = 0; i < rows->n; i++) {
-        add_row(&h, f, &rows->row[i]);
+        uint32_t node = 0;
+        char text[600];
+
+        for (unsigned k = 0; k < o->keys.n; k++) {
+            report_column_text(o->keys.column[k], f, &rows->row[i].key, text, sizeof text);
+            node = mkperf_tree_child(&h.tree, node, mkperf_hash_text_number(&h.texts, text));
+        }
+        mkperf_tree_add(&h.tree, node, 0, rows->row[i].self);
     }
     mkperf_tree_finish(&h.tree, compare_hierarchy_nodes, &h);
     fprintf(out, "# Overhead  Samples           Period");
@@ -218,21 +206,21 @@ static void put_column(struct report_values *v, enum report_column_id column,
 
     switch (column) {
     case REPORT_SORT_TIME:
-        report_value_number(v, "time_ns", mkperf_time_slice_ns(&p->slices, key->slice));
+        REPORT_PUT(v, REPORT_NUMBER("time_ns", mkperf_time_slice_ns(&p->slices, key->slice)));
         break;
     case REPORT_SORT_UTIL:
         if (!mkperf_utilisation_of(&p->util, key->pd, key->slice, &percent, &unknown_ns)) {
             percent = NAN;
         }
-        report_value_share(v, "util_percent", percent);
-        report_value_number(v, "unknown_ns", unknown_ns);
+        REPORT_PUT(v, REPORT_SHARE("util_percent", percent));
+        REPORT_PUT(v, REPORT_NUMBER("unknown_ns", unknown_ns));
         break;
     default:
         if (column == REPORT_SORT_EVENT && v->separator == NULL) {
             break; /* each JSON row begins with its event */
         }
         report_column_text(column, f, key, text, sizeof text);
-        report_value_text(v, report_column_name(column), text);
+        REPORT_PUT(v, REPORT_TEXT(report_column_name(column), text));
     }
 }
 
@@ -247,23 +235,19 @@ void report_rows_values(const struct report_rows *rows, const struct mkperf_fram
         if (report_row_share(rows, i) < o->limit) {
             continue;
         }
+        double share = mkperf_percent(r->self.period, rows->whole);
         report_value_row(v, "row");
-        report_value_text(v, "event", event);
-        if (o->children) {
-            report_value_share(v, "children_percent", report_row_share(rows, i));
-        }
-        report_value_share(v, "percent", mkperf_percent(r->self.period, rows->whole));
-        report_value_number(v, "samples", r->self.samples);
-        report_value_number(v, "period", r->self.period);
+        REPORT_PUT(v, REPORT_TEXT("event", event));
+        REPORT_PUT(
+            v, REPORT_SHARE(o->children ? "children_percent" : NULL, report_row_share(rows, i)));
+        REPORT_PUT(v, REPORT_SHARE("percent", share));
+        REPORT_PUT(v, REPORT_NUMBER("samples", r->self.samples));
+        REPORT_PUT(v, REPORT_NUMBER("period", r->self.period));
         for (unsigned k = 0; k < o->keys.n; k++) {
             put_column(v, o->keys.column[k], f, &r->key);
         }
-        if (o->interval) {
-            report_value_share(
-                v, "interval",
-                mkperf_profile_interval(f->profile, rows->event,
-                                        mkperf_percent(r->self.period, rows->whole)));
-        }
+        REPORT_PUT(v, REPORT_SHARE(o->interval ? "interval" : NULL,
+                                   mkperf_profile_interval(f->profile, rows->event, share)));
         report_value_end(v);
     }
     REPORT_ROW(v, "event", REPORT_TEXT("event", event),

@@ -34,50 +34,48 @@ void report_value_end(struct report_values *v)
     mkperf_textout_puts(&v->to, v->separator == NULL ? "}\n" : "\n");
 }
 
-static void begin_value(struct report_values *v, const char *key)
+static void put_text(struct report_values *v, const char *text)
 {
     if (v->separator == NULL) {
-        mkperf_json(&v->to, ",%s:", key);
+        mkperf_textout_json(&v->to, text);
+        return;
+    }
+    bool quoted = strstr(text, v->separator) != NULL;
+
+    mkperf_textout_puts(&v->to, quoted ? "\"" : "");
+    for (; *text != '\0'; text++) {
+        mkperf_textout_put(&v->to, "\"", quoted && *text == '"');
+        mkperf_textout_put(&v->to, text, 1);
+    }
+    mkperf_textout_puts(&v->to, quoted ? "\"" : "");
+}
+
+void report_value_put(struct report_values *v, const struct report_value *value)
+{
+    if (value->key == NULL) {
+        return;
+    }
+    if (v->separator == NULL) {
+        mkperf_json(&v->to, ",%s:", value->key);
     } else {
         mkperf_textout_puts(&v->to, v->separator);
     }
-}
-
-void report_value_number(struct report_values *v, const char *key, uint64_t value)
-{
-    begin_value(v, key);
-    mkperf_textout_u64(&v->to, value);
-}
-
-void report_value_share(struct report_values *v, const char *key, double percent)
-{
-    begin_value(v, key);
-    if (isfinite(percent) || v->separator == NULL) {
-        mkperf_json(&v->to, "%.4f", percent);
+    switch (value->as) {
+    case REPORT_AS_TEXT:
+        put_text(v, value->text);
+        break;
+    case REPORT_AS_NUMBER:
+        mkperf_textout_u64(&v->to, value->number);
+        break;
+    case REPORT_AS_SHARE:
+        if (isfinite(value->real) || v->separator == NULL) {
+            mkperf_json(&v->to, "%.4f", value->real);
+        }
+        break;
+    case REPORT_AS_REAL:
+        mkperf_json(&v->to, "%.6g", value->real);
+        break;
     }
-}
-
-void report_value_real(struct report_values *v, const char *key, double value)
-{
-    begin_value(v, key);
-    mkperf_json(&v->to, "%.6g", value);
-}
-
-void report_value_text(struct report_values *v, const char *key, const char *value)
-{
-    begin_value(v, key);
-    if (v->separator == NULL) {
-        mkperf_textout_json(&v->to, value);
-        return;
-    }
-    bool quoted = strstr(value, v->separator) != NULL;
-
-    mkperf_textout_puts(&v->to, quoted ? "\"" : "");
-    for (; *value != '\0'; value++) {
-        mkperf_textout_put(&v->to, "\"", quoted && *value == '"');
-        mkperf_textout_put(&v->to, value, 1);
-    }
-    mkperf_textout_puts(&v->to, quoted ? "\"" : "");
 }
 
 void report_value_list(struct report_values *v, const char *kind, const struct report_value *value,
@@ -85,25 +83,7 @@ void report_value_list(struct report_values *v, const char *kind, const struct r
 {
     report_value_row(v, kind);
     for (size_t i = 0; i < n; i++) {
-        switch (value[i].as) {
-        case REPORT_AS_TEXT:
-            report_value_text(v, value[i].key, value[i].text);
-            break;
-        case REPORT_AS_LAST_TEXT:
-            if (value[i].text[0] != '\0') {
-                report_value_text(v, value[i].key, value[i].text);
-            }
-            break;
-        case REPORT_AS_NUMBER:
-            report_value_number(v, value[i].key, value[i].number);
-            break;
-        case REPORT_AS_SHARE:
-            report_value_share(v, value[i].key, value[i].real);
-            break;
-        case REPORT_AS_REAL:
-            report_value_real(v, value[i].key, value[i].real);
-            break;
-        }
+        report_value_put(v, &value[i]);
     }
     report_value_end(v);
 }
