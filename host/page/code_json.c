@@ -84,17 +84,6 @@ static void put_source_file(const struct file *f, struct annotate_sources *sourc
     mkperf_json(t, "]}");
 }
 
-static bool find_symbol(const struct mkperf_frames *f, uint32_t function,
-                        struct mkperf_module **module, struct mkperf_symbol *symbol)
-{
-    for (uint32_t i = 0; i < f->profile->places.places.count; i++) {
-        if (function_at(f, i) == function + 1 && symbol_of(f, i, module, symbol)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 void page_code_json(const struct mkperf_frames *f, uint32_t function,
                     struct annotate_sources *sources, FILE *out)
 {
@@ -103,7 +92,11 @@ void page_code_json(const struct mkperf_frames *f, uint32_t function,
     struct mkperf_symbol symbol = {.name = NULL};
     struct annotate_code code;
     struct files files = {.n = 0};
-    bool found = find_symbol(f, function, &module, &symbol);
+    bool found = false;
+
+    for (uint32_t i = 0; i < f->profile->places.places.count && !found; i++) {
+        found = function_at(f, i) == function + 1 && symbol_of(f, i, &module, &symbol);
+    }
     bool opened = found && annotate_code_open(&code, module, symbol.start, symbol.size,
                                               f->profile->places.search.objdump, &e) == MKPERF_OK;
     const char *path = module != NULL ? mkperf_module_path(module) : "";

@@ -74,20 +74,6 @@ void page_data_span(const struct page_input *in, uint64_t *first, uint64_t *last
     *first = *first != UINT64_MAX ? *first : 0;
 }
 
-static void put_samples(struct maker *m)
-{
-    const struct mkperf_profile_sample *s = m->in->sample;
-    size_t n = m->in->samples;
-    uint64_t first = m->first, *span = mkperf_profile_spans(m->p, s, n, NULL);
-
-    PAGE_COLUMN(&m->c, "s_delta", n, s[i].time_ns - (i > 0 ? s[i - 1].time_ns : first));
-    PAGE_COLUMN(&m->c, "s_chain", n, s[i].chain);
-    PAGE_COLUMN(&m->c, "s_core", n, s[i].core);
-    PAGE_COLUMN(&m->c, "s_period", n, s[i].period);
-    page_column(&m->c, "s_span", span, n);
-    free(span);
-}
-
 /* Adds the path of a chain to the tree. Returns its innermost node. */
 static uint32_t add_chain(struct mkperf_tree *t, struct maker *m, uint32_t chain, uint32_t pd)
 {
@@ -127,16 +113,6 @@ static uint64_t offset_of(const struct maker *m, uint32_t chain, const uint64_t 
         i++;
     }
     return start[function[i]] == symbol.start ? address[0].addr - symbol.start + 1 : 0;
-}
-
-static void put_functions(struct maker *m)
-{
-    uint32_t n = m->f->functions.count;
-
-    PAGE_COLUMN(&m->c, "f_pd", n, mkperf_frames_label(m->f, (uint32_t)i).pd);
-    PAGE_COLUMN(&m->c, "f_kernel", n, mkperf_frames_label(m->f, (uint32_t)i).kernel);
-    PAGE_COLUMN(&m->c, "f_inlined", n, mkperf_frames_label(m->f, (uint32_t)i).inlined);
-    PAGE_COLUMN(&m->c, "f_name", n, text_of(m, mkperf_frames_label(m->f, (uint32_t)i).name));
 }
 
 static void put_marks(struct maker *m)
@@ -293,7 +269,14 @@ struct page_bytes page_data_make(const struct page_input *in)
 
     page_data_span(in, &m.first, &m.last);
     page_columns_begin(&m.c);
-    put_samples(&m);
+    const struct mkperf_profile_sample *s = in->sample;
+    uint64_t *span = mkperf_profile_spans(m.p, s, in->samples, NULL);
+    PAGE_COLUMN(&m.c, "s_delta", in->samples, s[i].time_ns - (i > 0 ? s[i - 1].time_ns : m.first));
+    PAGE_COLUMN(&m.c, "s_chain", in->samples, s[i].chain);
+    PAGE_COLUMN(&m.c, "s_core", in->samples, s[i].core);
+    PAGE_COLUMN(&m.c, "s_period", in->samples, s[i].period);
+    page_column(&m.c, "s_span", span, in->samples);
+    free(span);
     uint32_t n = m.p->chains.count, functions;
     struct mkperf_tree t;
     uint64_t *start;
@@ -311,7 +294,10 @@ struct page_bytes page_data_make(const struct page_input *in)
                                            : t.node[i].label);
     free(start);
     mkperf_tree_free(&t);
-    put_functions(&m);
+    PAGE_COLUMN(&m.c, "f_pd", functions, mkperf_frames_label(m.f, (uint32_t)i).pd);
+    PAGE_COLUMN(&m.c, "f_kernel", functions, mkperf_frames_label(m.f, (uint32_t)i).kernel);
+    PAGE_COLUMN(&m.c, "f_inlined", functions, mkperf_frames_label(m.f, (uint32_t)i).inlined);
+    PAGE_COLUMN(&m.c, "f_name", functions, text_of(&m, mkperf_frames_label(m.f, (uint32_t)i).name));
     put_marks(&m);
     put_queues(&m);
     put_json(&m);

@@ -40,12 +40,6 @@ static bool same_list(const struct mkperf_interval *a, const struct mkperf_inter
     return a->pd == b->pd && a->state == b->state && a->core == b->core;
 }
 
-static bool continues(const struct mkperf_interval *last, const struct mkperf_interval *i)
-{
-    return same_list(last, i) && last->to == i->from && last->by == i->by &&
-           last->serving == i->serving;
-}
-
 /* Stores the intervals that end after `from`, list after list. Cuts them there, and joins those that continue each other. Returns
  * their number. */
 static size_t make_lists(struct mkperf_interval *out, const struct mkperf_interval *interval,
@@ -62,8 +56,10 @@ static size_t make_lists(struct mkperf_interval *out, const struct mkperf_interv
     MKPERF_SORT(out, all, MKPERF_UP(out, pd), MKPERF_UP(out, state), MKPERF_UP(out, core),
                 MKPERF_UP(out, from), MKPERF_UP(out, to));
     for (size_t i = 0; i < all; i++) {
-        if (n > 0 && continues(&out[n - 1], &out[i])) {
-            out[n - 1].to = out[i].to;
+        struct mkperf_interval *last = n > 0 ? &out[n - 1] : NULL;
+        if (last != NULL && same_list(last, &out[i]) && last->to == out[i].from &&
+            last->by == out[i].by && last->serving == out[i].serving) {
+            last->to = out[i].to;
         } else {
             out[n++] = out[i];
         }

@@ -16,11 +16,6 @@ struct wakings {
     size_t next;       /* the first waking that is later than all intervals so far */
 };
 
-static bool is_wake_up(const struct mkperf_woken *w)
-{
-    return w->kind == MKPERF_SCHED_NOTIFY || w->kind == MKPERF_SCHED_IRQ;
-}
-
 static void add_waking(struct wakings *w, const struct mkperf_woken *woken)
 {
     MKPERF_GROW(w->woken, w->room, w->n + 1);
@@ -57,7 +52,8 @@ static bool find_wakings(struct wakings *w, const struct page_schedule *s, uint6
         got = mkperf_spool_read(spool, low, room, ROOM);
         for (size_t i = 0; i < got && on; i++) {
             on = room[i].time <= to;
-            if (on && (!wake_ups || is_wake_up(&room[i]))) {
+            bool wake_up = room[i].kind == MKPERF_SCHED_NOTIFY || room[i].kind == MKPERF_SCHED_IRQ;
+            if (on && (!wake_ups || wake_up)) {
                 add_waking(w, &room[i]);
             }
         }
@@ -67,32 +63,30 @@ static bool find_wakings(struct wakings *w, const struct page_schedule *s, uint6
 }
 
 /* Removes the wakings before the end of an interval in which a PD ran, or in which its state is not known. Stores when it ran. */
-static void follow(struct wakings *w, const struct mkperf_interval *i)
-{
-    uint32_t *at = &w->waiting[i->pd];
-
-    for (; w->next < w->n && w->woken[w->next].time < i->to; w->next++) {
-        uint32_t pd = w->woken[w->next].to;
-        w->before[w->next] = w->waiting[pd];
-        w->waiting[pd] = (uint32_t)w->next + 1;
-    }
-    while (*at != 0) {
-        uint32_t n = *at - 1;
-        uint64_t time = w->woken[n].time;
-        if (time >= i->to) { /* the interval of another PD ended later; this waking stays */
-            at = &w->before[n];
-            continue;
-        }
-        *at = w->before[n];
-        w->ran[n] = i->state == MKPERF_PD_RUNNING ? 1 + page_later(i->from, time) - time : 0;
-    }
-}
-
 static void follow_block(void *self, const struct mkperf_interval *i, size_t n)
 {
+    struct wakings *w = self;
+
     for (; n > 0; n--, i++) {
-        if (i->state == MKPERF_PD_RUNNING || i->state == MKPERF_PD_UNKNOWN) {
-            follow(self, i);
+        if (i->state != MKPERF_PD_RUNNING && i->state != MKPERF_PD_UNKNOWN) {
+            continue;
+        }
+        uint32_t *at = &w->waiting[i->pd];
+        for (; w->next < w->n && w->woken[w->next].time < i->to; w->next++) {
+            uint32_t pd = w->woken[w->next].to;
+            w->before[w->next] = w->waiting[pd];
+            w->waiting[pd] = (uint32_t)w->next + 1;
+        }
+        while (*at != 0) {
+            uint32_t number = *at - 1;
+            uint64_t time = w->woken[number].time;
+            if (time >= i->to) { /* the interval of another PD ended later; this waking stays */
+                at = &w->before[number];
+                continue;
+            }
+            *at = w->before[number];
+            w->ran[number] = i->state == MKPERF_PD_RUNNING ? 1 + page_later(i->from, time) - time
+                                                           : 0;
         }
     }
 }
@@ -139,18 +133,6 @@ static void put_gaps(struct page_columns *c, const struct page_schedule *s, uint
     PAGE_COLUMN(c, "g_length", n, gap[i].to - gap[i].from);
     PAGE_COLUMN(c, "g_core", n, gap[i].core);
     free(gap);
-}
-
-static void put_windows(struct page_columns *c, const struct page_schedule *s, uint64_t from)
-{
-    const struct mkperf_schedule_window *w = s->window;
-    size_t n = s->windows;
-
-    for (; n > 0 && w->from < from; n--) {
-        w++;
-    }
-    PAGE_COLUMN(c, "d_delta", n, w[i].from - (i > 0 ? w[i - 1].from : from));
-    PAGE_COLUMN(c, "d_window", n, w[i].number);
 }
 
 /* Writes the intervals of a stretch of time and, if they are exact or `whole` is set, its wakings. */
@@ -218,7 +200,12 @@ bool page_schedule_put(struct page_columns *c, const struct page_schedule *s, ui
     PAGE_COLUMN(c, "a_exit", n, call[at[i]].exit);
     free(at);
     put_gaps(c, s, from);
-    put_windows(c, s, from);
+    const struct mkperf_schedule_window *w = s->window;
+    for (n = s->windows; n > 0 && w->from < from; n--) {
+        w++;
+    }
+    PAGE_COLUMN(c, "d_delta", n, w[i].from - (i > 0 ? w[i - 1].from : from));
+    PAGE_COLUMN(c, "d_window", n, w[i].number);
     return read;
 }
 
