@@ -19,33 +19,24 @@ enum mkperf_status mkperf_error_set(struct mkperf_error *e, enum mkperf_status s
 
 const char *mkperf_status_text(enum mkperf_status status)
 {
-    switch (status) {
-    case MKPERF_OK:
-        return "done";
-    case MKPERF_ERR_FAILED:
-        return "any error without its own status";
-    case MKPERF_ERR_INPUT:
-        return "bad input: a file, ELF or stream that is missing or invalid; the message "
-               "has the place and the reason";
-    case MKPERF_ERR_OUTPUT:
-        return "writing failed (disk full, permission)";
-    case MKPERF_ERR_SILENT:
-        return "the target does not answer";
-    case MKPERF_ERR_PROTOCOL:
-        return "the target speaks another version of the protocol";
-    case MKPERF_ERR_NOISE:
-        return "bytes arrive, but no frame: wrong baud rate, or no client PD on that line";
-    case MKPERF_ERR_REFUSED:
-        return "the target refused, with its reason: unknown event, too few counters, no kernel "
-               "hook, ...";
-    case MKPERF_ERR_LINK:
-        return "the connection failed, or broke and could not be restored in time; what was "
-               "received is kept";
-    case MKPERF_ERR_USAGE:
-        return "usage error: unknown option, value or name";
-    default:
-        return NULL;
-    }
+    static const char *const texts[MKPERF_ERR_USAGE + 1] = {
+        [MKPERF_OK] = "done",
+        [MKPERF_ERR_FAILED] = "any error without its own status",
+        [MKPERF_ERR_INPUT] = "bad input: a file, ELF or stream that is missing or invalid; the "
+                             "message has the place and the reason",
+        [MKPERF_ERR_OUTPUT] = "writing failed (disk full, permission)",
+        [MKPERF_ERR_SILENT] = "the target does not answer",
+        [MKPERF_ERR_PROTOCOL] = "the target speaks another version of the protocol",
+        [MKPERF_ERR_NOISE] = "bytes arrive, but no frame: wrong baud rate, or no client PD on that "
+                             "line",
+        [MKPERF_ERR_REFUSED] = "the target refused, with its reason: unknown event, too few "
+                               "counters, no kernel hook, ...",
+        [MKPERF_ERR_LINK] = "the connection failed, or broke and could not be restored in time; "
+                            "what was received is kept",
+        [MKPERF_ERR_USAGE] = "usage error: unknown option, value or name",
+    };
+
+    return (unsigned)status <= MKPERF_ERR_USAGE ? texts[status] : NULL;
 }
 
 enum { FIRST_ROOM = 64 };

@@ -255,17 +255,6 @@ void firefox_marks_pair(struct firefox_tables *f)
     mkperf_marks_free(&marks);
 }
 
-static enum firefox_phase phase_of(const struct firefox_tables *f, size_t i)
-{
-    if (mark_at(f, i)->kind == MKPERF_MARK_POINT) {
-        return FIREFOX_INSTANT;
-    }
-    if (f->mark_end[i] != OPEN) {
-        return FIREFOX_INTERVAL;
-    }
-    return mark_at(f, i)->kind == MKPERF_MARK_BEGIN ? FIREFOX_START : FIREFOX_END;
-}
-
 static uint32_t text_number(struct mkperf_profile *c, const char *name)
 {
     return mkperf_places_text_number(&c->places, name);
@@ -396,7 +385,11 @@ void firefox_markers_put(struct firefox_tables *f, uint32_t pd)
 
     for (size_t i = 0; i < f->c->marks.count; i++) {
         if (mark_at(f, i)->pd == pd && f->mark_end[i] != SKIPPED) {
-            enum firefox_phase phase = phase_of(f, i);
+            enum mkperf_mark_kind kind = mark_at(f, i)->kind;
+            enum firefox_phase phase = kind == MKPERF_MARK_POINT   ? FIREFOX_INSTANT
+                                       : f->mark_end[i] != OPEN    ? FIREFOX_INTERVAL
+                                       : kind == MKPERF_MARK_BEGIN ? FIREFOX_START
+                                                                   : FIREFOX_END;
             add_marker(&m, (struct firefox_marker){.phase = phase,
                                                    .from_ns = mark_at(f, i)->time_ns,
                                                    .to_ns = phase == FIREFOX_INTERVAL

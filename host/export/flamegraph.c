@@ -55,32 +55,17 @@ static void format_hsl(char out[8], double hue, double saturation, double lightn
     snprintf(out, 8, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
 }
 
-static uint32_t pd_colour(struct picture *p, uint32_t pd)
-{
-    return mkperf_colours_of(&p->colours, stack_tree_text(p->tree, pd));
-}
-
 static void colour_of(struct picture *p, struct stack_label n, char out[8])
 {
-    uint32_t colour = MKPERF_COLOUR_UNKNOWN;
+    bool of_pd = n.kind != STACK_ROOT && n.kind != STACK_UNKNOWN;
+    uint32_t pd = of_pd ? mkperf_colours_of(&p->colours, stack_tree_text(p->tree, n.pd_name)) : 0;
 
-    switch (n.kind) {
-    case STACK_ROOT:
-        colour = 0xebebeb;
-        break;
-    case STACK_UNKNOWN:
-        break;
-    case STACK_KERNEL:
-        colour = mkperf_kernel_colour(pd_colour(p, n.pd_name));
-        break;
-    case STACK_INLINED:
-        colour = mkperf_lighter(pd_colour(p, n.pd_name), 0.45);
-        break;
-    default:
-        colour = pd_colour(p, n.pd_name);
-        break;
-    }
-    snprintf(out, 8, "#%06x", colour);
+    snprintf(out, 8, "#%06x",
+             n.kind == STACK_ROOT      ? 0xebebeb
+             : n.kind == STACK_UNKNOWN ? MKPERF_COLOUR_UNKNOWN
+             : n.kind == STACK_KERNEL  ? mkperf_kernel_colour(pd)
+             : n.kind == STACK_INLINED ? mkperf_lighter(pd, 0.45)
+                                       : pd);
 }
 
 /* Returns whether text on the colour must be white to be legible. */

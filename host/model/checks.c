@@ -320,12 +320,8 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
 
         c->all += (double)s->period;
         c->own += a->pd[s->pd].profiler ? (double)s->period : 0;
-    }
-    if (a->on && s->event == a->event && s->core < MKPERF_MODEL_CORES && s->pd < a->npds) {
-        struct core *c = core_of(a, s->core);
-
-        c->last = s->time_ns > c->last ? s->time_ns : c->last;
-        if (c->running != NONE) {
+        c->last = a->on && s->time_ns > c->last ? s->time_ns : c->last;
+        if (a->on && c->running != NONE) {
             add_sample(&a->by_core, s->core, s->pd, (double)s->period, 1);
             c->heaviest = fmax(c->heaviest, (double)s->period);
         }

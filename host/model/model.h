@@ -191,14 +191,9 @@ static inline uint64_t mkperf_sample_count(const struct mkperf_sample *s)
  * guest's code. */
 static inline char mkperf_guest_letter(uint32_t flags)
 {
-    switch (flags & MKPERF_GUEST_MASK) {
-    case MKPERF_GUEST_KERNEL:
-        return 'g';
-    case MKPERF_GUEST_USER:
-        return 'u';
-    default:
-        return 0;
-    }
+    uint32_t guest = flags & MKPERF_GUEST_MASK;
+
+    return guest == MKPERF_GUEST_KERNEL ? 'g' : guest == MKPERF_GUEST_USER ? 'u' : 0;
 }
 
 /* Samples known to be missing. */

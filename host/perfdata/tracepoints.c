@@ -90,21 +90,20 @@ static const char header_event[] = "# compressed entry header\n"
 
 enum mkperf_prev_state mkperf_trace_prev_state(enum mkperf_sched_reason reason)
 {
-    switch (reason) {
-    case MKPERF_STOPPED_CALLED:
-    case MKPERF_STOPPED_QUEUED:
-        return MKPERF_PREV_CALLS;
-    case MKPERF_STOPPED_REPLIED:
-    case MKPERF_STOPPED_WAIT_MESSAGE:
-    case MKPERF_STOPPED_WAIT_NOTIFICATION:
-        return MKPERF_PREV_WAITS;
-    case MKPERF_STOPPED_BUDGET:
-    case MKPERF_STOPPED_FAULTED:
-    case MKPERF_STOPPED_SUSPENDED:
-        return MKPERF_PREV_STOPPED;
-    default:
-        return MKPERF_PREV_RUNS;
-    }
+    static const enum mkperf_prev_state states[MKPERF_STOPPED_REASONS] = {
+        /* others: RUNS */
+        [MKPERF_STOPPED_CALLED] = MKPERF_PREV_CALLS,
+        [MKPERF_STOPPED_QUEUED] = MKPERF_PREV_CALLS,
+        [MKPERF_STOPPED_REPLIED] = MKPERF_PREV_WAITS,
+        [MKPERF_STOPPED_WAIT_MESSAGE] = MKPERF_PREV_WAITS,
+        [MKPERF_STOPPED_WAIT_NOTIFICATION] = MKPERF_PREV_WAITS,
+        [MKPERF_STOPPED_BUDGET] = MKPERF_PREV_STOPPED,
+        [MKPERF_STOPPED_FAULTED] = MKPERF_PREV_STOPPED,
+        [MKPERF_STOPPED_SUSPENDED] = MKPERF_PREV_STOPPED,
+    };
+
+    assert(reason < MKPERF_STOPPED_REASONS);
+    return states[reason];
 }
 
 unsigned mkperf_trace_number(enum mkperf_trace_point point)

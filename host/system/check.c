@@ -101,27 +101,19 @@ bool system_resolve(struct mkperf_system *s, const struct references names[REFER
     return true;
 }
 
-static bool check_pd_names(const struct mkperf_system *s, struct place *at)
+static bool check_pds(const struct mkperf_system *s, struct place *at)
 {
     for (unsigned i = 0; i < s->npds; i++) {
-        int first = mkperf_system_pd_named(s, s->pd[i].name);
+        const struct mkperf_system_pd *a = &s->pd[i];
+        int first = mkperf_system_pd_named(s, a->name);
+        at->line = a->line;
         if (first != (int)i) {
-            at->line = s->pd[i].line;
-            return system_error(at, "protection_domain '%s' is already defined on line %d",
-                                s->pd[i].name, s->pd[first].line);
+            return system_error(at, "protection_domain '%s' is already defined on line %d", a->name,
+                                s->pd[first].line);
         }
-    }
-    return true;
-}
-
-static bool check_children(const struct mkperf_system *s, struct place *at)
-{
-    for (unsigned i = 0; i < s->npds; i++) {
         for (unsigned j = 0; j < i; j++) {
-            const struct mkperf_system_pd *a = &s->pd[i];
             if (a->parent >= 0 && a->parent == s->pd[j].parent &&
                 a->child_id == s->pd[j].child_id) {
-                at->line = a->line;
                 return system_error(at, "child id %u is already used on line %d", a->child_id,
                                     s->pd[j].line);
             }
@@ -287,7 +279,6 @@ bool system_check(const struct mkperf_system *s, struct place *at)
         struct mkperf_system_pd *pd = &s->pd[i];
         pd->thread = pd->parent < 0 ? (uint64_t)i + 1 : MKPERF_THREAD_CHILD(i, pd->child_id);
     }
-    return check_pd_names(s, at) && check_children(s, at) && check_regions(s, at) &&
-           check_maps(s, at) && check_domains(s, at) && check_irqs(s, used, at) &&
-           check_channels(s, used, at);
+    return check_pds(s, at) && check_regions(s, at) && check_maps(s, at) && check_domains(s, at) &&
+           check_irqs(s, used, at) && check_channels(s, used, at);
 }
