@@ -160,13 +160,12 @@ static const char *put_value(struct mkperf_textout *t, const char *at, va_list *
         mkperf_textout_u64(t, wide ? va_arg(*args, uint64_t) : va_arg(*args, unsigned));
     } else if (at[0] == 'h') {
         mkperf_textout_puts(t, va_arg(*args, int) ? "true" : "false");
-    } else if (at[n] == 'x') {
-        memcpy(spec + used, PRIx64, sizeof PRIx64);
-        snprintf(text, sizeof text, spec, wide ? va_arg(*args, uint64_t) : va_arg(*args, unsigned));
-        mkperf_textout_puts(t, text);
-    } else if (at[n] == 'd') {
-        memcpy(spec + used, PRId64, sizeof PRId64);
-        snprintf(text, sizeof text, spec, wide ? va_arg(*args, int64_t) : va_arg(*args, int));
+    } else if (at[n] == 'x' || at[n] == 'd') {
+        memcpy(spec + used, at[n] == 'x' ? PRIx64 : PRId64, sizeof PRIx64);
+        snprintf(text, sizeof text, spec,
+                 wide           ? va_arg(*args, int64_t)
+                 : at[n] == 'x' ? (int64_t)va_arg(*args, unsigned)
+                                : va_arg(*args, int));
         mkperf_textout_puts(t, text);
     } else {
         double value = va_arg(*args, double);

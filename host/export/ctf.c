@@ -82,29 +82,6 @@ static enum mkperf_status note_pd_name(void *self, const struct mkperf_pd *pd,
     return MKPERF_OK;
 }
 
-static enum mkperf_status open_core(struct ctf *c, uint32_t core, struct mkperf_error *e)
-{
-    uint8_t header[12];
-    struct mkperf_put p = {header};
-    char name[32];
-
-    if (core >= CORES_MAX) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "core %" PRIu32 ": at most %d are supported",
-                                core, CORES_MAX);
-    }
-    if (c->open[core]) {
-        return MKPERF_OK;
-    }
-    snprintf(name, sizeof name, "core_%" PRIu32, core);
-    MKPERF_TRY(open_file(c, &c->core[core], name, e));
-    c->open[core] = true;
-    mkperf_put32(&p, MAGIC);
-    mkperf_put32(&p, 0);
-    mkperf_put32(&p, core);
-    mkperf_outfile_write(&c->core[core], header, sizeof header);
-    return MKPERF_OK;
-}
-
 /* Writes a PD's name and its pid, which is the same as in perf.data. */
 static void put_comm_and_tid(struct mkperf_put *p, const struct ctf *c, uint32_t pd)
 {
@@ -131,7 +108,23 @@ static enum mkperf_status write_sched_event(void *self, const struct mkperf_sche
 {
     struct ctf *c = self;
 
-    MKPERF_TRY(open_core(c, event->core, e));
+    if (event->core >= CORES_MAX) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "core %" PRIu32 ": at most %d are supported",
+                                event->core, CORES_MAX);
+    }
+    if (!c->open[event->core]) {
+        uint8_t header[12];
+        struct mkperf_put h = {header};
+        char name[32];
+
+        snprintf(name, sizeof name, "core_%" PRIu32, event->core);
+        MKPERF_TRY(open_file(c, &c->core[event->core], name, e));
+        c->open[event->core] = true;
+        mkperf_put32(&h, MAGIC);
+        mkperf_put32(&h, 0);
+        mkperf_put32(&h, event->core);
+        mkperf_outfile_write(&c->core[event->core], header, sizeof header);
+    }
     uint8_t *room = mkperf_outfile_reserve(&c->core[event->core], EVENT_ROOM);
     struct mkperf_put p = {room};
     bool gap = event->kind == MKPERF_SCHED_GAP, is_switch = event->kind == MKPERF_SCHED_SWITCH;

@@ -167,23 +167,6 @@ static enum mkperf_status put_rows(struct exact *x, int program, const struct ro
     return x->e->status;
 }
 
-static enum mkperf_status put_copy(struct exact *x, const struct row *r, size_t n)
-{
-    int program = only_program_with(x, r, n);
-
-    if (program != NO_PROGRAM) {
-        return put_rows(x, program, r, n);
-    }
-    for (size_t from = 0, to; from < n && x->e->status == MKPERF_OK; from = to) {
-        to = from + 1;
-        while (to < n && r[to].vaddr / PAGE == r[from].vaddr / PAGE) {
-            to++;
-        }
-        put_rows(x, only_program_with(x, r + from, to - from), r + from, to - from);
-    }
-    return x->e->status;
-}
-
 static enum mkperf_status put_all(struct exact *x, const struct mkperf_input *in)
 {
     struct mkperf_session session = {
@@ -215,7 +198,20 @@ static enum mkperf_status put_all(struct exact *x, const struct mkperf_input *in
         while (to < x->n && x->row[to].copy == x->row[from].copy) {
             to++;
         }
-        put_copy(x, x->row + from, to - from);
+        const struct row *r = x->row + from;
+        size_t n = to - from;
+        int program = only_program_with(x, r, n);
+        if (program != NO_PROGRAM) {
+            put_rows(x, program, r, n);
+            continue;
+        }
+        for (size_t page = 0, next; page < n && x->e->status == MKPERF_OK; page = next) {
+            next = page + 1;
+            while (next < n && r[next].vaddr / PAGE == r[page].vaddr / PAGE) {
+                next++;
+            }
+            put_rows(x, only_program_with(x, r + page, next - page), r + page, next - page);
+        }
     }
     x->totals.complete = true;
     if (mkperf_percent(x->other, x->executed) > OTHER_PERCENT && in->warn != NULL) {

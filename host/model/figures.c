@@ -355,40 +355,6 @@ void mkperf_figures_each(enum mkperf_figure_section from, enum mkperf_figure_sec
     }
 }
 
-/* Returns the text of a line, or NULL if there is no line. The caller frees it. */
-static char *text_of(const struct mkperf_figure *f, const struct line *line,
-                     const struct mkperf_totals *t)
-{
-    char *text = NULL;
-    size_t n = 0;
-    FILE *out = mkperf_memstream_open(&text, &n);
-
-    if (line->write != NULL) {
-        line->write(t, out);
-    }
-    uint64_t value = line->write == NULL ? value_of(f, t) : 0;
-    for (const char *p = value != 0 ? line->text : ""; *p != '\0'; p++) {
-        if (strncmp(p, "%n", 2) == 0) {
-            fprintf(out, "%" PRIu64, value);
-            p++;
-        } else if (strncmp(p, "%s", 2) == 0) {
-            fputs(mkperf_plural(value), out);
-            p++;
-        } else if (strncmp(p, "%p", 2) == 0) {
-            fprintf(out, "%.2f", mkperf_percent(value, t->samples));
-            p++;
-        } else {
-            fputc(*p, out);
-        }
-    }
-    mkperf_memstream_close(out);
-    if (n == 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
 void mkperf_figures_texts(enum mkperf_figure_output output, enum mkperf_figure_section from,
                           enum mkperf_figure_section to, const struct mkperf_totals *t,
                           void (*row)(void *self, bool warns, const char *title, const char *text),
@@ -397,10 +363,32 @@ void mkperf_figures_texts(enum mkperf_figure_output output, enum mkperf_figure_s
     const struct mkperf_figure *f;
 
     for (unsigned order = from; (f = next_figure(output, &order, to)) != NULL;) {
-        char *text = text_of(f, &f->in[output], t);
+        const struct line *line = &f->in[output];
+        uint64_t value = line->write == NULL ? value_of(f, t) : 0;
+        char *text = NULL;
+        size_t n = 0;
+        FILE *out = mkperf_memstream_open(&text, &n);
 
-        if (text != NULL) {
-            row(self, (f->is & WARNS) != 0, f->in[output].title, text);
+        if (line->write != NULL) {
+            line->write(t, out);
+        }
+        for (const char *p = value != 0 ? line->text : ""; *p != '\0'; p++) {
+            if (strncmp(p, "%n", 2) == 0) {
+                fprintf(out, "%" PRIu64, value);
+                p++;
+            } else if (strncmp(p, "%s", 2) == 0) {
+                fputs(mkperf_plural(value), out);
+                p++;
+            } else if (strncmp(p, "%p", 2) == 0) {
+                fprintf(out, "%.2f", mkperf_percent(value, t->samples));
+                p++;
+            } else {
+                fputc(*p, out);
+            }
+        }
+        mkperf_memstream_close(out);
+        if (n != 0) {
+            row(self, (f->is & WARNS) != 0, line->title, text);
         }
         free(text);
     }

@@ -193,7 +193,7 @@ static inline char mkperf_guest_letter(uint32_t flags)
 {
     uint32_t guest = flags & MKPERF_GUEST_MASK;
 
-    return guest == MKPERF_GUEST_KERNEL ? 'g' : guest == MKPERF_GUEST_USER ? 'u' : 0;
+    return (char)(guest == MKPERF_GUEST_KERNEL ? 'g' : guest == MKPERF_GUEST_USER ? 'u' : 0);
 }
 
 /* Samples known to be missing. */

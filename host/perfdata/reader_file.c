@@ -357,22 +357,6 @@ bool perfin_keep_feature(struct perfin_frame *f, unsigned type, const uint8_t *p
     return true;
 }
 
-/* Returns the reason why the record is invalid, or NULL if it is valid, or not needed. */
-static const char *read_head_record(struct perfin_frame *f, unsigned type, const uint8_t *p,
-                                    size_t n)
-{
-    switch (type) {
-    case PERF_RECORD_HEADER_ATTR:
-        return perfin_more_attrs(f, p, n) ? NULL
-                                          : "a HEADER_ATTR record is cut, or one event too many";
-    case PERF_RECORD_HEADER_FEATURE:
-    case PERF_RECORD_HEADER_EVENT_TYPE:
-        return perfin_keep_feature(f, type, p, n) ? NULL : "a feature is cut, or too long";
-    default:
-        return NULL;
-    }
-}
-
 static enum mkperf_status read_pipe_head(struct perfin_bytes *b, struct perfin_frame *f,
                                          struct mkperf_error *e)
 {
@@ -390,7 +374,16 @@ static enum mkperf_status read_pipe_head(struct perfin_bytes *b, struct perfin_f
             break;
         }
         p = n >= 8 ? perfin_at(b, at, n) : NULL;
-        const char *problem = p ? read_head_record(f, type, p + 8, n - 8) : "a cut record";
+        const char *problem = p == NULL ? "a cut record" : NULL;
+        if (p != NULL && type == PERF_RECORD_HEADER_ATTR) {
+            problem = perfin_more_attrs(f, p + 8, n - 8)
+                          ? NULL
+                          : "a HEADER_ATTR record is cut, or one event too many";
+        } else if (p != NULL &&
+                   (type == PERF_RECORD_HEADER_FEATURE || type == PERF_RECORD_HEADER_EVENT_TYPE)) {
+            problem = perfin_keep_feature(f, type, p + 8, n - 8) ? NULL
+                                                                 : "a feature is cut, or too long";
+        }
         if (problem) {
             return perfin_bad(b, at, problem, e);
         }

@@ -234,16 +234,22 @@ enum mkperf_status perfin_fail(struct perfin_reader *r, const char *reason)
     return perfin_bad(&r->bytes, r->offset, reason, r->e);
 }
 
-enum mkperf_status perfin_pd_of(struct perfin_reader *r, uint32_t pid, uint32_t *id)
+/* Finds the process of a pid; a new pid gets a new one. */
+static enum mkperf_status find_process(struct perfin_reader *r, uint32_t pid,
+                                       struct perfin_process **p)
 {
     int64_t index = perfin_process_of(&r->session, pid);
+
+    *p = index >= 0 ? &r->session.process[index] : NULL;
+    return index >= 0 ? MKPERF_OK : perfin_fail(r, "more processes than memory or the limit allow");
+}
+
+enum mkperf_status perfin_pd_of(struct perfin_reader *r, uint32_t pid, uint32_t *id)
+{
     struct perfin_process *p;
 
-    if (index < 0) {
-        return perfin_fail(r, "more processes than memory or the limit allow");
-    }
-    *id = (uint32_t)index;
-    p = &r->session.process[index];
+    MKPERF_TRY(find_process(r, pid, &p));
+    *id = (uint32_t)(p - r->session.process);
     if (p->announced) {
         return MKPERF_OK;
     }
@@ -300,17 +306,14 @@ enum mkperf_status perfin_read_comm(struct perfin_reader *r, struct perfin_curso
 {
     uint32_t pid = perfin_take32(&c), tid = perfin_take32(&c);
     struct perfin_process *p;
-    int64_t index;
 
     if (c.cut || c.n == 0 || !memchr(c.p, 0, c.n)) {
         return perfin_fail(r, "a COMM record is cut");
     }
-    index = pid == tid ? perfin_process_of(&r->session, pid) : -1;
-    if (index < 0) {
-        return pid == tid ? perfin_fail(r, "more processes than memory or the limit allow")
-                          : MKPERF_OK;
+    if (pid != tid) {
+        return MKPERF_OK;
     }
-    p = &r->session.process[index];
+    MKPERF_TRY(find_process(r, pid, &p));
     if (!p->has_thread &&
         r->session.native) { /* the head does not list it, because it was announced later */
         mkperf_pds_other_thread((const char *)c.p, &p->thread);
@@ -360,11 +363,8 @@ enum mkperf_status perfin_read_map(struct perfin_reader *r, struct perfin_cursor
     if (r->session.native) {
         mkperf_perfdata_unslid(&owner, addr);
     }
-    int64_t index = perfin_process_of(&r->session, owner + 1);
-    if (index < 0) {
-        return perfin_fail(r, "more processes than memory or the limit allow");
-    }
-    struct perfin_process *p = &r->session.process[index];
+    struct perfin_process *p;
+    MKPERF_TRY(find_process(r, owner + 1, &p));
     if (p->announced || p->elf) {
         return MKPERF_OK; /* the sink knows the PD, or it has a program */
     }

@@ -223,29 +223,16 @@ enum mkperf_status mkperf_system_parse(const char *path, const char *text, size_
     return MKPERF_OK;
 }
 
-/* Reads all of f. Returns NULL with errno set if that fails or is above MKPERF_SYSTEM_MAX_BYTES. */
-static char *read_all(FILE *f, size_t *n)
-{
-    char *text = mkperf_xrealloc(NULL, MKPERF_SYSTEM_MAX_BYTES + 1, 1);
-
-    *n = fread(text, 1, MKPERF_SYSTEM_MAX_BYTES + 1, f);
-    if (ferror(f) || *n > MKPERF_SYSTEM_MAX_BYTES) {
-        errno = ferror(f) ? errno : EFBIG;
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
 enum mkperf_status mkperf_system_load(const char *path, struct mkperf_system **out,
                                       struct mkperf_error *e)
 {
+    char *text = mkperf_xrealloc(NULL, MKPERF_SYSTEM_MAX_BYTES + 1, 1);
     FILE *f = fopen(path, "rb");
-    size_t n = 0;
-    char *text = f != NULL ? read_all(f, &n) : NULL;
+    size_t n = f != NULL ? fread(text, 1, MKPERF_SYSTEM_MAX_BYTES + 1, f) : 0;
     enum mkperf_status status;
 
-    if (text == NULL) {
+    errno = f != NULL && !ferror(f) ? EFBIG : errno;
+    if (f == NULL || ferror(f) || n > MKPERF_SYSTEM_MAX_BYTES) {
         status = mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
     } else {
         status = mkperf_system_parse(path, text, n, out, e);
