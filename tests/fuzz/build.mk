@@ -14,7 +14,7 @@ TARGETS ?= $(notdir $(FUZZERS))
 $(B)/tests/fuzz/%: tests/fuzz/%.c $(call test_libs,fuzz)
 	$(call say,fuzzers,the fuzz targets)
 	$(into)
-	$(Q)clang $(HOST_CFLAGS) -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(TEST_INCLUDES) \
+	$(Q)clang $(HOST_CFLAGS) -O0 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(TEST_INCLUDES) \
 	    -MMD -MP $< $(filter %.a,$^) $(filter %.a,$^) $(HOST_LIBS) -o $@
 
 # The same programs without sanitizers, with counters of executed lines.
