@@ -11,7 +11,7 @@
 # A unit test or a fuzz target is one source, linked with three libraries, in this order:
 #
 #   libfixtures.a    tests/fixtures/*.c, what several tests use
-#   libmkperf.a      the host's code (host/build.mk)
+#   libmkperf.a      the host's code (host/build.mk); for unit tests libmkperf.so
 #   libhosted.a      code of the target that depends on no platform (HOSTED_SRC, which the build.mk of its folder adds to)
 #
 # Each library exists once for each set of flags, in $(B)/lib/asan (unit tests), fuzz and coverage (fuzz targets).
@@ -41,15 +41,19 @@ endef
 $(eval $(call test_libraries,asan,$(FIXTURES_SRC)))
 $(eval $(call test_libraries,fuzz,$(FUZZ_FIXTURES_SRC)))
 $(eval $(call test_libraries,coverage,$(FUZZ_FIXTURES_SRC)))
-test_libs = $(addprefix $(B)/lib/$(1)/,libfixtures.a libmkperf.a libhosted.a)
+test_libs = $(addprefix $(B)/lib/$(1)/,libfixtures.a $(if $(filter asan,$(1)),libmkperf.so,libmkperf.a) libhosted.a)
 
 # gold links a test in half the time of the default linker. Some distributions have it in a package of its own.
 FAST_LINK := $(if $(shell command -v ld.gold),-fuse-ld=gold)
+# The host's code is linked once, not with each of the tests: half the time again. -O0: a fifth of a second less for each.
+$(B)/lib/asan/libmkperf.so: $(call host_objects,asan,$(HOST_LIB_SRC))
+	$(into)
+	$(Q)$(HOST_CC) $(FAST_LINK) $(ASAN_FLAGS) -shared $^ $(HOST_LIBS) -o $@
 $(B)/tests/unit/%: tests/unit/%.c $(call test_libs,asan)
 	$(call say,unit,the unit tests)
 	$(into)
-	$(Q)$(HOST_CC) $(FAST_LINK) $(HOST_CFLAGS) $(ASAN_FLAGS) $(TEST_INCLUDES) -MMD -MP $< $(filter %.a,$^) \
-	    $(filter %.a,$^) -lcmocka $(HOST_LIBS) -o $@
+	$(Q)$(HOST_CC) $(FAST_LINK) $(HOST_CFLAGS) $(ASAN_FLAGS) -O0 $(TEST_INCLUDES) -MMD -MP $< $(filter %.a %.so,$^) \
+	    $(filter %.a,$^) -Wl,-rpath,'$$ORIGIN/../../lib/asan' -lcmocka $(HOST_LIBS) -o $@
 $(B)/tests/tsan/%: tests/tsan/%.c $(PROTO_READY) | $(SETUP)
 	$(into)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -fsanitize=thread -I. -MMD -MP $< $(filter %.a,$^) -lpthread $(if $(filter %.a,$^),$(HOST_LIBS)) -o $@
