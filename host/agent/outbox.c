@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -127,21 +128,14 @@ static void recover_window(const struct agent_outbox *o, const char *partial)
     free(to);
 }
 
-static int ends_as(const char *name, const char *with)
-{
-    size_t n = strlen(name), k = strlen(with);
-
-    return n > k && strcmp(name + n - k, with) == 0;
-}
-
 static int is_partial(const struct dirent *d)
 {
-    return ends_as(d->d_name, ".data.partial");
+    return fnmatch("?*.data.partial", d->d_name, 0) == 0;
 }
 
 static int is_window(const struct dirent *d)
 {
-    return ends_as(d->d_name, ".data") || ends_as(d->d_name, ".pprof");
+    return fnmatch("?*.data", d->d_name, 0) == 0 || fnmatch("?*.pprof", d->d_name, 0) == 0;
 }
 
 enum mkperf_status agent_outbox_open(struct agent_outbox *o, const char *spec, const char *spool,

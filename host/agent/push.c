@@ -19,12 +19,7 @@ enum {
     HTTP_OK = 200,
     HTTP_MULTIPLE = 300,
     HTTP_REFUSED = 400,
-    HTTP_TIMEOUT = 408,
-    HTTP_EARLY = 425,
-    HTTP_BUSY = 429,
     HTTP_SERVER = 500,
-    HTTP_UNAUTHORIZED = 401,
-    HTTP_FORBIDDEN = 403
 };
 static const double PUSH_PAUSE_S = 1, PUSH_PAUSE_MAX_S = 60;
 static const long CONNECT_S = 10, WHOLE_S = 60;
@@ -208,9 +203,13 @@ static long post(const struct push *p, CURL *curl, const char *url, const char *
  * fault. */
 static bool may_succeed(long status)
 {
-    return status < HTTP_REFUSED || status >= HTTP_SERVER || status == HTTP_TIMEOUT ||
-           status == HTTP_EARLY || status == HTTP_BUSY || status == HTTP_UNAUTHORIZED ||
-           status == HTTP_FORBIDDEN;
+    static const long later[] = {401, 403, 408, 425, 429}; /* a key, a timeout, too early or many */
+    bool may = status < HTTP_REFUSED || status >= HTTP_SERVER;
+
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
+        may |= status == later[i];
+    }
+    return may;
 }
 
 /* Sends the oldest window. Returns whether the next one can be sent at once. */

@@ -94,18 +94,6 @@ static void *record_always(void *self)
 
 /* ---- which targets ---- */
 
-/* Returns a name without characters that a file's name cannot have. */
-static char *make_name(const char *text)
-{
-    const char *colon = strchr(text, ':');
-    char *name = mkperf_xprintf("%.*s", MKPERF_MODEL_NAME - 16, colon != NULL ? colon + 1 : text);
-
-    for (char *p = name; *p != '\0'; p++) {
-        *p = isalnum((unsigned char)*p) || strchr("._-", *p) != NULL ? *p : '_';
-    }
-    return name;
-}
-
 static struct agent_target *find_target(const struct agent *a, const char *name)
 {
     for (size_t i = 0; i < a->ntargets; i++) {
@@ -120,9 +108,14 @@ enum mkperf_status agent_add(struct agent *a, const char *name, const char *spec
                              const char *key_file, struct mkperf_error *e)
 {
     struct mkperf_source source;
-    char *own = name != NULL ? mkperf_xstrdup(name) : make_name(spec);
+    const char *colon = strchr(spec, ':'), *behind = colon != NULL ? colon + 1 : spec;
+    char *own = name != NULL ? mkperf_xstrdup(name)
+                             : mkperf_xprintf("%.*s", MKPERF_MODEL_NAME - 16, behind);
     pthread_attr_t attributes;
 
+    for (char *p = own; *p != '\0' && name == NULL; p++) { /* what a file's name cannot have */
+        *p = isalnum((unsigned char)*p) || strchr("._-", *p) != NULL ? *p : '_';
+    }
     if (strspn(own, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") !=
             strlen(own) ||
         own[0] == '\0' || strlen(own) >= MKPERF_MODEL_NAME - 8) {
@@ -240,32 +233,11 @@ enum mkperf_status agent_read_list(struct agent *a, struct mkperf_error *e)
 
 /* ---- each tick ---- */
 
-static bool is_recorded(const struct agent_target *t, double now)
-{
-    enum mkperf_peer_state state = t->recorder.link.state;
-
-    return t->why[0] == '\0' && (state == MKPERF_PEER_OPEN || state == MKPERF_PEER_SEALED) &&
-           now - t->recorder.link.heard_s < t->agent->options.link.timeout_s;
-}
-
-static void read_changed_list(struct agent *a, struct timespec *seen)
-{
-    struct mkperf_error e = {.status = MKPERF_OK};
-    struct stat st;
-
-    if (a->list != NULL && stat(a->list, &st) == 0 &&
-        (st.st_mtim.tv_sec != seen->tv_sec || st.st_mtim.tv_nsec != seen->tv_nsec)) {
-        *seen = st.st_mtim;
-        if (agent_read_list(a, &e) != MKPERF_OK) {
-            mkperf_print_line(stderr, "mkperf agent: %s", e.text);
-        }
-    }
-}
-
 void agent_run(struct agent *a)
 {
     double last = mkperf_now_s();
     struct timespec seen = {.tv_sec = 0};
+    struct stat st;
     size_t running = 1;
 
     while (*a->stop == 0 && running > 0) {
@@ -278,13 +250,24 @@ void agent_run(struct agent *a)
             mkperf_print_line(stderr, "mkperf agent: this machine's clock was set by %.3f s", step);
         }
         a->clock_offset_s = offset;
-        read_changed_list(a, &seen);
+        if (a->list != NULL && stat(a->list, &st) == 0 &&
+            (st.st_mtim.tv_sec != seen.tv_sec || st.st_mtim.tv_nsec != seen.tv_nsec)) {
+            struct mkperf_error e = {.status = MKPERF_OK};
+
+            seen = st.st_mtim;
+            if (agent_read_list(a, &e) != MKPERF_OK) {
+                mkperf_print_line(stderr, "mkperf agent: %s", e.text);
+            }
+        }
         running = a->list != NULL;
         for (size_t i = 0; i < a->ntargets; i++) {
             struct agent_target *t = a->target[i];
 
             running += !t->over;
-            t->up = is_recorded(t, now);
+            enum mkperf_peer_state state = t->recorder.link.state;
+            t->up = t->why[0] == '\0' &&
+                    (state == MKPERF_PEER_OPEN || state == MKPERF_PEER_SEALED) &&
+                    now - t->recorder.link.heard_s < a->options.link.timeout_s;
             t->missed_s += t->up ? 0 : now - last;
             /* Writes each second what was recorded, so that a killed agent leaves it. */
             struct mkperf_error e;

@@ -120,11 +120,15 @@ static void hand_over(struct agent_window *w, const struct mkperf_totals *t)
     free(path);
 }
 
-/* Returns the totals of the present window: its own counts, and what only the stream counts since the last one. */
-static struct mkperf_totals window_totals(struct agent_window *w)
+void agent_window_end(struct agent_window *w)
 {
-    struct mkperf_totals now, t;
+    struct mkperf_error e = {.status = MKPERF_OK};
 
+    if (!w->open) {
+        return;
+    }
+    /* The totals of this window are its own counts, and what only the stream counts since the last one. */
+    struct mkperf_totals now, t;
     mkperf_stream_totals(w->recorder->stream, &now);
     t = now;
     mkperf_figures_add(&t, &w->before, true);
@@ -140,17 +144,6 @@ static struct mkperf_totals window_totals(struct agent_window *w)
     memcpy(t.lost, w->counts.lost, sizeof t.lost);
     t.first_ns = w->counts.first_ns != UINT64_MAX ? w->counts.first_ns : 0;
     t.last_ns = w->counts.last_ns;
-    return t;
-}
-
-void agent_window_end(struct agent_window *w)
-{
-    struct mkperf_error e = {.status = MKPERF_OK};
-
-    if (!w->open) {
-        return;
-    }
-    struct mkperf_totals t = window_totals(w);
     if (!w->failed && mkperf_sink_end(&w->to, &t, &e) != MKPERF_OK) {
         spoil(w, &e);
     }

@@ -67,9 +67,9 @@ static enum mkperf_status find_objdump(struct annotate_code *c, const char *name
     const char *arch = mkperf_module_arch(c->module);
     char program[64];
 
-    if (named != NULL) {
-        int error = start_objdump(c, named);
+    int error = named != NULL ? start_objdump(c, named) : 0;
 
+    if (named != NULL) {
         return error == 0 ? MKPERF_OK
                           : mkperf_error_set(e, MKPERF_ERR_INPUT, "--objdump=%s: %s", named,
                                              strerror(error));
@@ -121,33 +121,6 @@ void annotate_code_close(struct annotate_code *c)
     free(c->line);
 }
 
-/* Stores "bl      200500 <work>" of objdump's "bl<tab>200500 <work>". Names are the ELF's: they can have any byte. */
-static void put_text(struct annotate_insn *out, char *text)
-{
-    text += strspn(text, " \t");
-    text[strcspn(text, "\n")] = '\0';
-    size_t mnemonic = strcspn(text, " \t");
-    const char *operands = text + mnemonic + strspn(text + mnemonic, " \t");
-
-    for (char *tab = text; (tab = strchr(tab, '\t')) != NULL;) {
-        *tab = ' ';
-    }
-    snprintf(out->text, sizeof out->text, *operands ? "%-7.*s %s" : "%.*s", (int)mnemonic, text,
-             operands);
-    mkperf_printable(out->text);
-}
-
-static void put_word(const struct annotate_code *c, struct annotate_insn *out)
-{
-    uint64_t word = 0;
-
-    for (size_t i = out->size; i-- > 0;) {
-        word = word << 8 | c->p[i];
-    }
-    snprintf(out->text, sizeof out->text, "%-7s 0x%0*" PRIx64, out->size == 2 ? ".half" : ".word",
-             (int)(2 * out->size), word);
-}
-
 bool annotate_code_next(struct annotate_code *c, struct annotate_insn *out)
 {
     bool decoded = c->text != NULL && c->at == c->addr;
@@ -159,7 +132,17 @@ bool annotate_code_next(struct annotate_code *c, struct annotate_insn *out)
     }
     *out = (struct annotate_insn){.addr = c->addr, .size = compressed ? 2 : 4};
     if (decoded) {
-        put_text(out, c->text);
+        /* Stores "bl      200500 <work>" of objdump's "bl<tab>200500 <work>". Names are the ELF's: they can have any byte. */
+        char *text = c->text + strspn(c->text, " \t");
+        text[strcspn(text, "\n")] = '\0';
+        size_t mnemonic = strcspn(text, " \t");
+        const char *operands = text + mnemonic + strspn(text + mnemonic, " \t");
+        for (char *tab = text; (tab = strchr(tab, '\t')) != NULL;) {
+            *tab = ' ';
+        }
+        snprintf(out->text, sizeof out->text, *operands ? "%-7.*s %s" : "%.*s", (int)mnemonic, text,
+                 operands);
+        mkperf_printable(out->text);
         read_ahead(c, c->addr + 1);
     }
     uint64_t next = c->text != NULL ? c->at - c->addr : c->left;
@@ -167,52 +150,17 @@ bool annotate_code_next(struct annotate_code *c, struct annotate_insn *out)
         out->size = next;
     }
     if (!decoded) {
-        put_word(c, out);
+        uint64_t word = 0;
+        for (size_t i = out->size; i-- > 0;) {
+            word = word << 8 | c->p[i];
+        }
+        snprintf(out->text, sizeof out->text, "%-7s 0x%0*" PRIx64,
+                 out->size == 2 ? ".half" : ".word", (int)(2 * out->size), word);
     }
     c->p += out->size;
     c->left -= out->size;
     c->addr += out->size;
     return true;
-}
-
-static char *read_text(const char *path)
-{
-    FILE *f = fopen(path, "rb");
-    char *text = NULL;
-    size_t n = 0;
-
-    if (!f) {
-        return NULL;
-    }
-    if (fseeko(f, 0, SEEK_END) == 0 && ftello(f) > 0) {
-        n = (size_t)ftello(f) < ANNOTATE_SOURCE_BYTES ? (size_t)ftello(f) : ANNOTATE_SOURCE_BYTES;
-    }
-    rewind(f);
-    text = mkperf_xcalloc(n + 1, 1);
-    text[fread(text, 1, n, f)] = '\0';
-    mkperf_printable_lines(text);
-    (void)fclose(f);
-    return text;
-}
-
-/* Ends each line of the text with NUL, and makes the list of lines. */
-static void split_lines(struct annotate_source *f)
-{
-    int n = 1;
-
-    for (const char *p = f->text; *p; p++) {
-        n += *p == '\n';
-    }
-    f->line = mkperf_xcalloc((size_t)n, sizeof *f->line);
-    for (char *p = f->text; p; f->nlines++) {
-        char *end = strchr(p, '\n');
-
-        f->line[f->nlines] = p;
-        if (end) {
-            *end++ = '\0';
-        }
-        p = end;
-    }
 }
 
 /* Returns a file, which may have no text; NULL: there are too many files. */
@@ -227,11 +175,27 @@ static struct annotate_source *find_source(struct annotate_sources *s, const cha
         return NULL;
     }
     s->file = mkperf_xrealloc(s->file, s->n + 1, sizeof *s->file);
-    s->file[s->n] = (struct annotate_source){.path = mkperf_xstrdup(path), .text = read_text(path)};
-    if (s->file[s->n].text) {
-        split_lines(&s->file[s->n]);
+    struct annotate_source *f = &s->file[s->n++];
+    FILE *in = fopen(path, "rb");
+    *f = (struct annotate_source){.path = mkperf_xstrdup(path)};
+    if (in == NULL) {
+        return f;
     }
-    return &s->file[s->n++];
+    f->text = mkperf_xcalloc(ANNOTATE_SOURCE_BYTES + 1, 1);
+    size_t n = fread(f->text, 1, ANNOTATE_SOURCE_BYTES, in), room = 0;
+    f->text = mkperf_xrealloc(f->text, n + 1, 1);
+    (void)fclose(in);
+    mkperf_printable_lines(f->text);
+    /* Ends each line of the text with NUL, and makes the list of lines. */
+    for (char *p = f->text; p != NULL;) {
+        MKPERF_GROW(f->line, room, (size_t)f->nlines + 1);
+        f->line[f->nlines++] = p;
+        p = strchr(p, '\n');
+        if (p != NULL) {
+            *p++ = '\0';
+        }
+    }
+    return f;
 }
 
 const char *annotate_source_line(struct annotate_sources *s, const char *directory,

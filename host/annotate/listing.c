@@ -4,26 +4,6 @@
 
 #include "base/colour.h"
 
-/* Stores the innermost address of a chain. False: the choice excludes the chain, or its function is unknown. */
-static bool find_hit(const struct mkperf_frames *f, const struct annotate_choice *c, uint32_t chain,
-                     struct annotate_hit *out)
-{
-    const struct mkperf_profile *p = f->profile;
-    struct mkperf_address address[MKPERF_PLACES_MAX];
-    struct mkperf_chain_head head = mkperf_profile_head(p, chain);
-
-    if (head.event != c->event ||
-        (c->pd && strcmp(c->pd, mkperf_profile_pd_name(p, head.pd)) != 0) ||
-        mkperf_profile_addresses(p, chain, address) == 0) {
-        return false;
-    }
-    out->module = mkperf_frames_module(f, address[0].pd, address[0].kernel);
-    out->addr = address[0].addr;
-    out->weight = p->weight[chain];
-    return out->module && mkperf_symbol_at(out->module, out->addr, &out->symbol) &&
-           (!c->symbol || mkperf_symbol_is(out->symbol.name, c->symbol));
-}
-
 static int compare_hits(const void *pa, const void *pb)
 {
     const struct annotate_hit *a = pa, *b = pb;
@@ -38,11 +18,33 @@ static int compare_hits(const void *pa, const void *pb)
                                               : mkperf_compare(a->addr, b->addr);
 }
 
-/* Joins sorted hits of one address, and lists the functions that have hits. */
-static void merge_hits(struct annotate_hits *h)
+void annotate_hits_find(struct annotate_hits *h, const struct mkperf_frames *f,
+                        const struct annotate_choice *c)
 {
-    uint32_t n = 0;
+    const struct mkperf_profile *p = f->profile;
+    uint32_t chains = p->chains.count;
 
+    *h = (struct annotate_hits){.hit = mkperf_xcalloc(chains, sizeof *h->hit),
+                                .function = mkperf_xcalloc(chains, sizeof *h->function)};
+    for (uint32_t i = 0; i < chains; i++) {
+        struct mkperf_address address[MKPERF_PLACES_MAX]; /* the first one is the innermost */
+        struct mkperf_chain_head head = mkperf_profile_head(p, i);
+        struct annotate_hit *hit = &h->hit[h->n];
+
+        if (head.event != c->event ||
+            (c->pd && strcmp(c->pd, mkperf_profile_pd_name(p, head.pd)) != 0) ||
+            mkperf_profile_addresses(p, i, address) == 0) {
+            continue;
+        }
+        hit->module = mkperf_frames_module(f, address[0].pd, address[0].kernel);
+        hit->addr = address[0].addr;
+        hit->weight = p->weight[i];
+        h->n += hit->module && mkperf_symbol_at(hit->module, hit->addr, &hit->symbol) &&
+                (!c->symbol || mkperf_symbol_is(hit->symbol.name, c->symbol));
+    }
+    qsort(h->hit, h->n, sizeof *h->hit, compare_hits);
+    /* Joins hits of one address, and lists the functions that have hits. */
+    uint32_t n = 0;
     for (uint32_t i = 0; i < h->n; i++) {
         struct annotate_hit hit = h->hit[i];
         struct annotate_function *last = h->nfunctions ? &h->function[h->nfunctions - 1]
@@ -64,20 +66,6 @@ static void merge_hits(struct annotate_hits *h)
     }
     assert(n >= h->nfunctions);
     h->n = n;
-}
-
-void annotate_hits_find(struct annotate_hits *h, const struct mkperf_frames *f,
-                        const struct annotate_choice *c)
-{
-    uint32_t chains = f->profile->chains.count;
-
-    *h = (struct annotate_hits){.hit = mkperf_xcalloc(chains, sizeof *h->hit),
-                                .function = mkperf_xcalloc(chains, sizeof *h->function)};
-    for (uint32_t i = 0; i < chains; i++) {
-        h->n += find_hit(f, c, i, &h->hit[h->n]);
-    }
-    qsort(h->hit, h->n, sizeof *h->hit, compare_hits);
-    merge_hits(h);
     MKPERF_SORT(h->function, h->nfunctions, MKPERF_DOWN(h->function, weight.period),
                 MKPERF_UP(h->function, first));
 }
@@ -94,24 +82,6 @@ struct printed {
     const char *file;
     int line;
 };
-
-static void print_title(const struct annotate_function *fn, const struct mkperf_frames *f,
-                        const struct annotate_choice *c, FILE *out)
-{
-    const struct mkperf_profile *p = f->profile;
-    const char *file = basename(mkperf_module_path(fn->module));
-    char text[MKPERF_PRINTABLE_PATH];
-
-    fprintf(out, "# %s in %s", fn->symbol.name, mkperf_printable_copy(file, text, sizeof text));
-    if (c->pd) {
-        fprintf(out, ", PD %s only", c->pd);
-    }
-    fprintf(out, ": %" PRIu64 " sample%s of event '%s', period sum %" PRIu64 " (%.2f%%)\n",
-            fn->weight.samples, mkperf_plural(fn->weight.samples),
-            p->places.session.event[c->event].name, fn->weight.period,
-            mkperf_percent(fn->weight.period, p->total[c->event].period));
-    fprintf(out, "#\n# Percent    Address  Instruction\n#\n");
-}
 
 static void print_source(struct printed *last, const struct annotate_function *fn, uint64_t addr,
                          struct annotate_sources *sources, FILE *out)
@@ -147,7 +117,16 @@ enum mkperf_status annotate_print(const struct annotate_hits *h,
 
     MKPERF_TRY(annotate_code_open(&code, function->module, function->symbol.start,
                                   function->symbol.size, f->profile->places.search.objdump, e));
-    print_title(function, f, c, out);
+    const char *file = basename(mkperf_module_path(function->module));
+    char text[MKPERF_PRINTABLE_PATH];
+    fprintf(out, "# %s in %s%s%s%s", function->symbol.name,
+            mkperf_printable_copy(file, text, sizeof text), c->pd ? ", PD " : "",
+            c->pd ? c->pd : "", c->pd ? " only" : "");
+    fprintf(out, ": %" PRIu64 " sample%s of event '%s', period sum %" PRIu64 " (%.2f%%)\n",
+            function->weight.samples, mkperf_plural(function->weight.samples),
+            f->profile->places.session.event[c->event].name, function->weight.period,
+            mkperf_percent(function->weight.period, f->profile->total[c->event].period));
+    fprintf(out, "#\n# Percent    Address  Instruction\n#\n");
     if (code.problem[0] != '\0') {
         mkperf_print_line(out, "# %s", code.problem);
     }

@@ -309,6 +309,17 @@ enum mkperf_status mkperf_usage_error(struct mkperf_error *e, const char *comman
     return e->status;
 }
 
+enum mkperf_status mkperf_rules_check(struct mkperf_error *e, const char *command,
+                                      const struct mkperf_rule *rules)
+{
+    for (; rules->text != NULL; rules++) {
+        if (rules->broken) {
+            return mkperf_usage_error(e, command, "%s", rules->text);
+        }
+    }
+    return MKPERF_OK;
+}
+
 enum mkperf_status mkperf_given_bad(const struct mkperf_given *g, const char *want)
 {
     return mkperf_usage_error(g->e, g->command, "%s: want %s, not '%s'", g->name, want,

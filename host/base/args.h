@@ -197,6 +197,16 @@ enum mkperf_status mkperf_usage_error(struct mkperf_error *e, const char *comman
                                       const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* A rule of a command line: the text of the first one that is broken becomes the error of mkperf_usage_error. */
+struct mkperf_rule {
+    bool broken;
+    const char *text; /* NULL: the end */
+};
+enum mkperf_status mkperf_rules_check(struct mkperf_error *e, const char *command,
+                                      const struct mkperf_rule *rules);
+#define MKPERF_RULES(e, command, ...) \
+    mkperf_rules_check((e), (command), (const struct mkperf_rule[]){__VA_ARGS__, {false, NULL}})
+
 /* ---- walking and printing ---- */
 
 /* Returns the option number i of a command over all tables, or NULL if there are no more. */

@@ -42,19 +42,22 @@ volatile int *mkperf_process_interrupts(void)
     return &interrupts;
 }
 
-char *mkperf_beside(const char *name)
+char *mkperf_beside(const char *name, const char *installed)
 {
+    const char *const names[] = {name, installed};
     char self[4096];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
     self[n > 0 ? n : 0] = '\0';
     char *slash = strrchr(self, '/');
-    char *path = slash != NULL ? mkperf_xprintf("%.*s/%s", (int)(slash - self), self, name) : NULL;
-    if (path != NULL && access(path, R_OK) != 0) {
+    for (unsigned i = 0; i < 2 && slash != NULL; i++) {
+        char *path = mkperf_xprintf("%.*s/%s", (int)(slash - self), self, names[i]);
+        if (access(path, R_OK) == 0) {
+            return path;
+        }
         free(path);
-        path = NULL;
     }
-    return path;
+    return NULL;
 }
 
 enum mkperf_status mkperf_library_load(const char *library, const char *const *names, void *to,

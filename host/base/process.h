@@ -25,9 +25,9 @@ void mkperf_process_init(void);
  */
 volatile int *mkperf_process_interrupts(void);
 
-/* Returns the path of a file next to mkperf's own program, or at a path relative to that; a new string. Returns NULL if
- * there is none. */
-char *mkperf_beside(const char *name);
+/* Returns the path of a file next to mkperf's own program, or of the second one relative to that, where it is if mkperf is
+ * installed; a new string. Returns NULL if there is neither. */
+char *mkperf_beside(const char *name, const char *installed);
 
 /* Loads a shared library, and stores the address of each function of `names`, whose end is NULL, in the next member of the
  * structure of pointers at `to`. For libraries that few commands need and that take long to load. Errors: FAILED. */

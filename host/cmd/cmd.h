@@ -69,9 +69,6 @@ enum mkperf_status mkperf_stamp_queues_read(struct mkperf_stamp_queues *q, const
 
 /* Prints <map> elements for the profiler PD, one for each memory region of a queue. They are in one line without an end. */
 void mkperf_stamp_queue_maps(const struct mkperf_stamp_queues *q, FILE *to);
-/* Prints a line about a queue of the image. */
-void mkperf_stamp_queue_print(const struct mkperf_image *image, const struct mkperf_image_queue *q,
-                              FILE *to);
 
 /*
  * The tables for unwinding that `mkperf stamp` writes into the profiler PD (include/mkperf/unwind.h).

@@ -93,18 +93,12 @@ static enum mkperf_status check_agent_options(struct agent_command *c, struct mk
     for (; a->to[a->nto] != NULL; a->nto++) {
         servers |= strstr(a->to[a->nto], "://") != NULL;
     }
-    if (c->target[0] == NULL && a->list == NULL) {
-        return mkperf_usage_error(e, "agent", "no target: give -t TARGET or --targets FILE");
-    }
-    if (a->nto == 0 && a->metrics == NULL) {
-        return mkperf_usage_error(e, "agent", "nothing to do: give --to or --metrics");
-    }
-    if (servers && a->spool == NULL) {
-        return mkperf_usage_error(e, "agent", "a server needs --spool DIR, for windows that wait");
-    }
-    if (a->window_s < 1 || a->window_s > 3600) {
-        return mkperf_usage_error(e, "agent", "--window: want 1 to 3600 s");
-    }
+    MKPERF_TRY(MKPERF_RULES(
+        e, "agent",
+        {c->target[0] == NULL && a->list == NULL, "no target: give -t TARGET or --targets FILE"},
+        {a->nto == 0 && a->metrics == NULL, "nothing to do: give --to or --metrics"},
+        {servers && a->spool == NULL, "a server needs --spool DIR, for windows that wait"},
+        {a->window_s < 1 || a->window_s > 3600, "--window: want 1 to 3600 s"}));
     a->options.link.target = c->target[0] != NULL ? c->target[0] : a->list;
     a->options.queues = c->queues;
     a->options.configure.sched = c->sched || c->queues;
@@ -117,11 +111,11 @@ static enum mkperf_status check_agent_options(struct agent_command *c, struct mk
     uint8_t line[4096];
     size_t n;
     struct mkperf_shared_key key;
-    if ((a->header_file != NULL &&
-         mkperf_secret_read(a->header_file, line, sizeof line, &n, e) != MKPERF_OK) ||
-        (a->options.link.key_file != NULL &&
-         mkperf_key_read(a->options.link.key_file, &key, e) != MKPERF_OK)) {
-        return e->status;
+    if (a->header_file != NULL) {
+        MKPERF_TRY(mkperf_secret_read(a->header_file, line, sizeof line, &n, e));
+    }
+    if (a->options.link.key_file != NULL) {
+        MKPERF_TRY(mkperf_key_read(a->options.link.key_file, &key, e));
     }
     return mkperf_record_options_finish(&a->options, "agent", e);
 }
@@ -138,9 +132,7 @@ static enum mkperf_status open_all(struct agent_command *c, struct mkperf_error 
         MKPERF_TRY(agent_outbox_open(&a->outbox[i], a->to[i], a->spool, a->keep_mib * mib,
                                      &a->sequence, e));
     }
-    if (a->metrics != NULL && agent_metrics_serve(a, a->metrics, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(a->metrics != NULL ? agent_metrics_serve(a, a->metrics, e) : MKPERF_OK);
     for (unsigned i = 0; i < a->nto; i++) {
         if (a->outbox[i].url != NULL) {
             agent_push_start(a, &a->outbox[i]);

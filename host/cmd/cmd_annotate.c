@@ -34,14 +34,15 @@ static const struct mkperf_option annotate_options[] = {
     {.letter = 0},
 };
 
-/* Prints the functions of all events that are wanted, and counts them in *printed. */
-static enum mkperf_status print_events(const struct annotate_command *c,
-                                       const struct mkperf_frames *f,
-                                       struct annotate_sources *sources, uint32_t *printed,
-                                       struct mkperf_error *e)
+/* Prints the functions of all events that are wanted. */
+static enum mkperf_status print_functions(const struct annotate_command *c, struct mkperf_frames *f,
+                                          struct mkperf_error *e)
 {
     const struct mkperf_session *s = &f->profile->places.session;
     struct annotate_choice choice = {.symbol = c->symbol, .pd = c->names.pd};
+    struct annotate_sources sources = {.n = 0};
+    char near[MKPERF_GUESS_TEXT];
+    uint32_t printed = 0;
 
     e->status = MKPERF_OK;
     for (choice.event = 0; choice.event < s->nevents && e->status == MKPERF_OK; choice.event++) {
@@ -55,33 +56,20 @@ static enum mkperf_status print_events(const struct annotate_command *c,
         for (uint32_t i = 0; i < h.nfunctions && e->status == MKPERF_OK &&
                              (c->symbol || (double)h.function[i].weight.period >= least);
              i++) {
-            *printed += annotate_print(&h, &h.function[i], f, &choice, &c->style, sources, stdout,
-                                       e) == MKPERF_OK;
+            printed += annotate_print(&h, &h.function[i], f, &choice, &c->style, &sources, stdout,
+                                      e) == MKPERF_OK;
         }
         annotate_hits_free(&h);
     }
-    return e->status;
-}
-
-static enum mkperf_status print_functions(const struct annotate_command *c, struct mkperf_frames *f,
-                                          struct mkperf_error *e)
-{
-    char near[MKPERF_GUESS_TEXT];
-    struct annotate_sources sources = {.n = 0};
-    uint32_t printed = 0;
-    enum mkperf_status status = print_events(c, f, &sources, &printed, e);
-
     annotate_sources_free(&sources);
-    if (status == MKPERF_OK) {
-        status = mkperf_stdout_flush(e);
-    }
-    if (status == MKPERF_OK && printed == 0) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample hit a function%s%s%s%s%s",
-                                c->input, c->symbol ? " " : "", c->symbol ? c->symbol : "",
-                                c->names.pd ? " in PD " : "", c->names.pd ? c->names.pd : "",
-                                c->symbol ? mkperf_frames_guess(f, c->symbol, near) : "");
-    }
-    return status;
+    MKPERF_TRY(e->status);
+    MKPERF_TRY(mkperf_stdout_flush(e));
+    return printed > 0
+               ? MKPERF_OK
+               : mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample hit a function%s%s%s%s%s",
+                                  c->input, c->symbol ? " " : "", c->symbol ? c->symbol : "",
+                                  c->names.pd ? " in PD " : "", c->names.pd ? c->names.pd : "",
+                                  c->symbol ? mkperf_frames_guess(f, c->symbol, near) : "");
 }
 
 /* Warns if the CPU executes out of order. An interrupt then stops it far behind the instruction of the overflow. In-order CPUs

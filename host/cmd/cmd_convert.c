@@ -216,23 +216,18 @@ static enum mkperf_status tally_end(void *self, const struct mkperf_totals *tota
     return mkperf_sink_end(&t->to, totals, e);
 }
 
-static struct mkperf_sink tally_sink(struct tally *t)
-{
-    static const struct mkperf_sink_ops ops = {
-        .name = "tally",
-        .reads = true,
-        .relays = true,
-        .begin = tally_begin,
-        .pd = tally_pd,
-        .events = tally_events,
-        .sample = tally_sample,
-        .sched = tally_sched,
-        .lost = tally_lost,
-        .end = tally_end,
-    };
-
-    return (struct mkperf_sink){.ops = &ops, .self = t, .every_pd = t->to.every_pd};
-}
+static const struct mkperf_sink_ops tally_ops = {
+    .name = "tally",
+    .reads = true,
+    .relays = true,
+    .begin = tally_begin,
+    .pd = tally_pd,
+    .events = tally_events,
+    .sample = tally_sample,
+    .sched = tally_sched,
+    .lost = tally_lost,
+    .end = tally_end,
+};
 
 static enum mkperf_status write_output(struct conversion *c, struct mkperf_error *e)
 {
@@ -240,7 +235,9 @@ static enum mkperf_status write_output(struct conversion *c, struct mkperf_error
 
     MKPERF_TRY(mkperf_format_open(c->format, &c->out, &output, e));
     struct tally tally = {.to = output.sink, .c = c};
-    struct mkperf_only_cores only = {.to = tally_sink(&tally), .cores = c->cores};
+    struct mkperf_only_cores only = {
+        .to = {.ops = &tally_ops, .self = &tally, .every_pd = tally.to.every_pd},
+        .cores = c->cores};
     struct mkperf_sink sink = mkperf_only_cores_sink(&only);
     begin_progress(c, c->input);
     enum mkperf_status status = ask_input(c, c->input, c->print == NULL ? output.profile : NULL,

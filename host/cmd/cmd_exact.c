@@ -55,28 +55,7 @@ static void print_exact_warning(void *self, const char *text)
     mkperf_print_line(stderr, "mkperf exact: warning: %s", text);
 }
 
-/* Appends ",KEY=ADDR:CODE" for the function at addr of a module. False: its code is not in the file. */
-static bool put_place(FILE *to, const char *key, struct mkperf_module *m, uint64_t addr)
-{
-    size_t bytes, n;
-    const uint8_t *file = mkperf_module_file(m, &bytes);
-    const struct mkperf_segment *s = mkperf_module_segments(m, &n);
-
-    for (size_t i = 0; i < n; i++) {
-        if (addr >= s[i].vaddr && addr - s[i].vaddr < s[i].size) {
-            uint64_t at = s[i].offset + (addr - s[i].vaddr);
-
-            fprintf(to, ",%s=%" PRIx64 ":", key, addr);
-            for (unsigned k = 0; k < CODE_BYTES && at + k < bytes; k++) {
-                fprintf(to, "%02x", file[at + k]);
-            }
-            return at < bytes;
-        }
-    }
-    return false;
-}
-
-/* Appends the place of [PD:]FUNCTION. USAGE: no ELF has it, or several ELFs have. */
+/* Appends the place of [PD:]FUNCTION as ",KEY=ADDR:CODE". USAGE: no ELF has it, or several ELFs have. */
 static enum mkperf_status put_function(struct exact *x, FILE *to, const struct mkperf_pds *pds,
                                        struct mkperf_module *kernel, const char *key,
                                        const char *wanted)
@@ -101,10 +80,22 @@ static enum mkperf_status put_function(struct exact *x, FILE *to, const struct m
         }
         found = m;
     }
-    return found != NULL && put_place(to, key, found, mkperf_symbol_address(found, name))
-               ? MKPERF_OK
-               : mkperf_usage_error(x->e, "exact", "--%s: no program has a function %s", key,
-                                    wanted);
+    uint64_t addr = found != NULL ? mkperf_symbol_address(found, name) : 0;
+    size_t bytes, n = 0;
+    const uint8_t *file = found != NULL ? mkperf_module_file(found, &bytes) : NULL;
+    const struct mkperf_segment *s = found != NULL ? mkperf_module_segments(found, &n) : NULL;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t at = s[i].offset + (addr - s[i].vaddr);
+
+        if (addr >= s[i].vaddr && addr - s[i].vaddr < s[i].size && at < bytes) {
+            fprintf(to, ",%s=%" PRIx64 ":", key, addr);
+            for (unsigned k = 0; k < CODE_BYTES && at + k < bytes; k++) {
+                fprintf(to, "%02x", file[at + k]);
+            }
+            return MKPERF_OK;
+        }
+    }
+    return mkperf_usage_error(x->e, "exact", "--%s: no program has a function %s", key, wanted);
 }
 
 /* Returns the options of QEMU's -plugin, a new string, or NULL if *x->e is set. */
@@ -113,7 +104,8 @@ static char *plugin_option(struct exact *x)
     const struct mkperf_pds_config config = {
         .system = x->in.system, .elf_path = x->in.elf_path, .kernel = x->in.kernel};
     const char *set = getenv("MKPERF_QEMU_PLUGIN");
-    char *plugin = set != NULL ? mkperf_xstrdup(set) : mkperf_beside("mkperf-qemu.so");
+    char *plugin = set != NULL ? mkperf_xstrdup(set)
+                               : mkperf_beside("mkperf-qemu.so", "../lib/mkperf/mkperf-qemu.so");
     struct mkperf_symbols *symbols = mkperf_symbols_new();
     struct mkperf_session session = {.cores = 1};
     struct mkperf_module *kernel = NULL;
@@ -122,9 +114,6 @@ static char *plugin_option(struct exact *x)
     size_t n;
     FILE *to = mkperf_memstream_open(&text, &n);
 
-    if (plugin == NULL) {
-        plugin = mkperf_beside("../lib/mkperf/mkperf-qemu.so");
-    }
     if (plugin == NULL || access(plugin, R_OK) != 0) {
         mkperf_error_set(x->e, MKPERF_ERR_INPUT,
                          "%s: mkperf's plugin for QEMU is missing; $MKPERF_QEMU_PLUGIN names it",

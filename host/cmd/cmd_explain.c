@@ -127,16 +127,11 @@ static void put_wrapped(const char *title, const char *text, size_t most, FILE *
     fputs(cut ? " ...\n" : "\n", to);
 }
 
-static void print_head(const struct explain_command *c, FILE *to)
+static void print_head(const struct report_question *x, FILE *to)
 {
-    const struct report_question *x = &c->x;
     const struct mkperf_profile *p = &x->profile;
     const struct mkperf_totals *t = &p->totals;
 
-    if (c->sides != NULL) {
-        fprintf(to, "%s against %s\n", c->sides[REPORT_B], c->sides[REPORT_A]);
-        return;
-    }
     fprintf(to, "%s: %.3f s, %u core%s, %" PRIu64 " sample%s, %" PRIu64 " scheduling event%s\n",
             x->input, (double)(t->last_ns > t->first_ns ? t->last_ns - t->first_ns : x->span) / 1e9,
             p->places.session.cores, mkperf_plural(p->places.session.cores), t->samples,
@@ -166,25 +161,6 @@ struct answer {
     enum report_verdict verdict; /* REPORT_VERDICTS: it was not asked */
     char *text;
 };
-
-static void print_answer_rows(const struct explain_command *c, struct answer answers[QUESTIONS])
-{
-    struct report_values v = report_values_begin(stdout, NULL, "explain", c->x.input);
-
-    for (unsigned i = 0; i < QUESTIONS; i++) {
-        char *text = answers[i].text;
-        const char *next = next_of(&c->x, &questions[i]);
-
-        for (char *end = strchr(text, '\n'); end != NULL; end = strchr(end, '\n')) {
-            *end = ' ';
-        }
-        if (answers[i].verdict != REPORT_VERDICTS) {
-            REPORT_ROW(&v, "answer", REPORT_TEXT("question", questions[i].name),
-                       REPORT_TEXT("verdict", verdict_names[answers[i].verdict]),
-                       REPORT_TEXT("text", text), REPORT_TEXT("next", next != NULL ? next : ""));
-        }
-    }
-}
 
 /* Prints the answers of a verdict. Questions without an answer for the same reason share a line. */
 static void print_answers_of(const struct answer answers[QUESTIONS], enum report_verdict verdict,
@@ -245,7 +221,11 @@ static void print_page(const struct explain_command *c, const struct answer answ
         size_t bytes;
         FILE *to = mkperf_memstream_open(&page, &bytes);
 
-        print_head(c, to);
+        if (c->sides != NULL) {
+            fprintf(to, "%s against %s\n", c->sides[REPORT_B], c->sides[REPORT_A]);
+        } else {
+            print_head(&c->x, to);
+        }
         for (unsigned k = 0; k < REPORT_VERDICTS; k++) {
             print_answers_of(answers, (enum report_verdict)k, &forms[form], to);
         }
@@ -276,12 +256,24 @@ static enum mkperf_status answer_questions(struct explain_command *c)
                                  : questions[i].explain(x, to);
         mkperf_memstream_close(to);
     }
+    struct report_values v = {.to = {.over = NULL}};
     if (c->json) {
-        print_answer_rows(c, answers);
+        v = report_values_begin(stdout, NULL, "explain", c->x.input);
     } else {
         print_page(c, answers);
     }
     for (unsigned i = 0; i < QUESTIONS; i++) {
+        const char *next = next_of(&c->x, &questions[i]);
+
+        for (char *end = answers[i].text; (end = strchr(end, '\n')) != NULL;) {
+            *end = ' ';
+        }
+        if (c->json && answers[i].verdict != REPORT_VERDICTS) {
+            REPORT_ROW(&v, "answer", REPORT_TEXT("question", questions[i].name),
+                       REPORT_TEXT("verdict", verdict_names[answers[i].verdict]),
+                       REPORT_TEXT("text", answers[i].text),
+                       REPORT_TEXT("next", next != NULL ? next : ""));
+        }
         free(answers[i].text);
     }
     return mkperf_stdout_flush(x->e);
@@ -294,17 +286,14 @@ static enum mkperf_status run_explain(void *self, const struct mkperf_args *args
     struct report_question *x = &c->x;
 
     x->e = e;
-    if ((args->n == REPORT_SIDES) != (c->why == REGRESSION)) {
-        return mkperf_usage_error(e, "explain", "two recordings are for --why regression A B");
-    }
-    if (c->comparison.per != NULL && c->why != REGRESSION) {
-        return mkperf_usage_error(e, "explain", "--per is for --why regression");
-    }
+    bool regression = c->why == REGRESSION;
     x->input = args->n > 0 ? args->operand[0] : x->input;
-    if (strcmp(x->input, "-") == 0) {
-        return mkperf_usage_error(e, "explain", "the recording is read twice: give a file, not -");
-    }
-    if (c->why == REGRESSION) {
+    MKPERF_TRY(MKPERF_RULES(
+        e, "explain",
+        {(args->n == REPORT_SIDES) != regression, "two recordings are for --why regression A B"},
+        {c->comparison.per != NULL && !regression, "--per is for --why regression"},
+        {strcmp(x->input, "-") == 0, "the recording is read twice: give a file, not -"}));
+    if (regression) {
         /* Answers the question about two recordings. */
         char *both = mkperf_xprintf("%s %s", args->operand[REPORT_A], args->operand[REPORT_B]);
 

@@ -298,9 +298,7 @@ static enum mkperf_status predict_or_advise(struct flow_command *c, struct mkper
                                 "%s: predictions need scheduling events (mkperf record --sched)",
                                 c->input);
     }
-    if (c->what_if != NULL && read_changes(c->what_if, f, change, &n, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(c->what_if != NULL ? read_changes(c->what_if, f, change, &n, e) : MKPERF_OK);
     if (c->json) {
         c->values = report_values_begin(stdout, NULL, "flow", c->input);
         report_gap_values(f->analysis, &c->values);

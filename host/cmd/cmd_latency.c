@@ -134,16 +134,21 @@ static enum mkperf_status print_recording(struct latency_command *c, FILE *out,
     return e->status;
 }
 
-/* Prints the path through the time that was chosen. It reads the recording for the timeline of that time. */
-static enum mkperf_status print_path(struct latency_command *c, FILE *out, struct mkperf_error *e)
+/* Prints a critical path. The recording is read twice: to choose the time, and for the events in it. */
+static enum mkperf_status show_path(struct latency_command *c, FILE *out, struct mkperf_error *e)
 {
-    const struct mkperf_path_choice *found = &c->choice;
-    struct mkperf_analysis *a = mkperf_analysis_new();
-    struct mkperf_timeline timeline;
+    struct mkperf_path_choice *found = &c->choice;
+    struct mkperf_analysis *first = mkperf_analysis_new(), *a = mkperf_analysis_new();
+    struct mkperf_timeline timeline = {.npds = 0};
     char title[256];
 
-    mkperf_timeline_attach(&timeline, a, found->from_ns, found->to_ns);
-    if (mkperf_timeline_read(&timeline, a, c->input, e) == MKPERF_OK) {
+    found->analysis = first;
+    if (mkperf_path_choice_read(found, c->input, e) == MKPERF_OK &&
+        mkperf_path_choice_check(found, e) == MKPERF_OK) {
+        mkperf_timeline_attach(&timeline, a, found->from_ns, found->to_ns);
+        (void)mkperf_timeline_read(&timeline, a, c->input, e);
+    }
+    if (e->status == MKPERF_OK) {
         struct mkperf_path path;
         const struct report_path r = {.title = title, .path = &path, .analysis = a};
 
@@ -160,21 +165,8 @@ static enum mkperf_status print_path(struct latency_command *c, FILE *out, struc
         mkperf_path_free(&path);
     }
     mkperf_timeline_free(&timeline);
-    mkperf_analysis_free(a);
-    return e->status;
-}
-
-/* Prints a critical path. The recording is read twice: to choose the time, and for the events in it. */
-static enum mkperf_status show_path(struct latency_command *c, FILE *out, struct mkperf_error *e)
-{
-    struct mkperf_analysis *a = mkperf_analysis_new();
-
-    c->choice.analysis = a;
-    if (mkperf_path_choice_read(&c->choice, c->input, e) == MKPERF_OK &&
-        mkperf_path_choice_check(&c->choice, e) == MKPERF_OK) {
-        (void)print_path(c, out, e);
-    }
-    mkperf_path_choice_free(&c->choice);
+    mkperf_path_choice_free(found);
+    mkperf_analysis_free(first);
     mkperf_analysis_free(a);
     return e->status;
 }
@@ -316,23 +308,17 @@ static enum mkperf_status run_latency(void *self, const struct mkperf_args *args
     bool routes = c->routes || c->route != NULL;
     struct mkperf_printout out;
 
-    if (live && (c->input != NULL || args->n > 0)) {
-        return mkperf_usage_error(e, "latency", "a recording and a target (-t) exclude each other");
-    }
-    if (!live &&
-        (c->interval_ms != 0 || c->recorder.options.duration_s > 0 || c->recording != NULL)) {
-        return mkperf_usage_error(e, "latency",
-                                  "-I, --duration and --record are for a target (-t)");
-    }
-    if ((live && (c->path || routes)) || (c->choice.has_at && !c->path)) {
-        return mkperf_usage_error(e, "latency",
-                                  live ? "--critical-path, --path and --paths are for a recording"
-                                       : "--at is for --critical-path");
-    }
-    if (c->path + c->routes + (c->route != NULL) > 1) {
-        return mkperf_usage_error(e, "latency",
-                                  "--critical-path, --path and --paths exclude each other");
-    }
+    MKPERF_TRY(MKPERF_RULES(e, "latency",
+                            {live && (c->input != NULL || args->n > 0),
+                             "a recording and a target (-t) exclude each other"},
+                            {!live && (c->interval_ms != 0 || c->recorder.options.duration_s > 0 ||
+                                       c->recording != NULL),
+                             "-I, --duration and --record are for a target (-t)"},
+                            {live && (c->path || routes || c->choice.has_at),
+                             "--critical-path, --path and --paths are for a recording"},
+                            {c->choice.has_at && !c->path, "--at is for --critical-path"},
+                            {c->path + c->routes + (c->route != NULL) > 1,
+                             "--critical-path, --path and --paths exclude each other"}));
     c->input = args->n > 0 ? args->operand[0] : c->input != NULL || live ? c->input : "perf.data";
     MKPERF_TRY(mkperf_printout_open(&out, c->output != NULL ? c->output : "-", e));
     (void)(live      ? show_target(c, out.to, e)

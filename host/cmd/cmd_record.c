@@ -228,15 +228,11 @@ static enum mkperf_status set_up_recorder(struct record *rec, struct mkperf_erro
     r->progress = show_progress;
     r->stop = rec->interrupts;
     r->self = rec;
-    if (mkperf_recorder_init(r, false, e) != MKPERF_OK ||
-        mkperf_perfdata_new(rec->recorder.options.output, r->symbols, &r->perfdata, e) !=
-            MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_recorder_init(r, false, e));
+    MKPERF_TRY(mkperf_perfdata_new(r->options.output, r->symbols, &r->perfdata, e));
     mkperf_perfdata_compress(r->perfdata, (int)r->options.compression);
-    if (rec->recorder.options.raw != NULL &&
-        mkperf_outfile_open_private(&r->raw, rec->recorder.options.raw, e) != MKPERF_OK) {
-        return e->status;
+    if (r->options.raw != NULL) {
+        MKPERF_TRY(mkperf_outfile_open_private(&r->raw, r->options.raw, e));
     }
     rec->checks = mkperf_checks_new(mkperf_perfdata_sink(r->perfdata), r->symbols, true);
     rec->only.to = mkperf_checks_sink(rec->checks);
@@ -274,16 +270,13 @@ static enum mkperf_status finish_file(struct record *rec, enum mkperf_status rec
 {
     struct mkperf_recorder *r = &rec->recorder;
     const struct mkperf_sink sink = r->stream->config.sink;
-    if (received == MKPERF_OK && r->options.link.watch && !r->stream->began) {
-        received = mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                    "%s: no session ran while it was watched; mkperf dump "
-                                    "fetches a flight recording",
-                                    r->link.source.spec);
-    } else if (received == MKPERF_OK && r->options.link.watch &&
-               mkperf_totals_received(&r->stream->totals) == 0) {
-        received = mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                    "%s: the watched session recorded nothing in this time",
-                                    r->link.source.spec);
+    if (received == MKPERF_OK && r->options.link.watch &&
+        (!r->stream->began || mkperf_totals_received(&r->stream->totals) == 0)) {
+        received = mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", r->link.source.spec,
+                                    r->stream->began
+                                        ? "the watched session recorded nothing in this time"
+                                        : "no session ran while it was watched; mkperf dump "
+                                          "fetches a flight recording");
     }
     struct mkperf_error why = *e;
 
@@ -291,13 +284,9 @@ static enum mkperf_status finish_file(struct record *rec, enum mkperf_status rec
         mkperf_sink_abandon(&sink);
         return received;
     }
-    if (mkperf_sink_finish(&sink, mkperf_stream_finish(r->stream, e), &r->stream->totals, e) !=
-        MKPERF_OK) {
-        return e->status;
-    }
-    if (r->raw.path != NULL && mkperf_outfile_finish(&r->raw, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(
+        mkperf_sink_finish(&sink, mkperf_stream_finish(r->stream, e), &r->stream->totals, e));
+    MKPERF_TRY(r->raw.path != NULL ? mkperf_outfile_finish(&r->raw, e) : MKPERF_OK);
     *e = why;
     return received;
 }

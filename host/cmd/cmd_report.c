@@ -366,13 +366,6 @@ static enum mkperf_status run_profile(void *self, struct mkperf_error *e)
     return status;
 }
 
-static bool ends_in_dot(const char *name)
-{
-    size_t n = name != NULL ? strlen(name) : 0;
-
-    return n > 4 && strcmp(name + n - 4, ".dot") == 0;
-}
-
 static enum mkperf_status run_report(void *self, const struct mkperf_args *args,
                                      struct mkperf_error *e)
 {
@@ -383,57 +376,42 @@ static enum mkperf_status run_report(void *self, const struct mkperf_args *args,
                                   args->operand[0]);
     }
     c->input = args->n > 0 ? args->operand[0] : c->input;
-    if (c->stacks && (c->interactions || c->dot)) {
-        return mkperf_usage_error(e, "report", "--stacks and --interactions exclude each other");
-    }
+    bool stacks_too = c->stacks && (c->interactions || c->dot);
     c->interactions |= c->dot || c->stacks;
     c->stdio |= c->head_only;
     c->report.graph = c->inverted ? REPORT_GRAPH_CALLERS : c->report.graph;
-    if (c->separator != NULL && !c->json && (c->head_only || c->interactions || c->charged)) {
-        return mkperf_usage_error(
-            e, "report",
-            "-x prints only the table of rows: use --json with --header-only, "
-            "--interactions, --stacks and --charged");
-    }
-    if (c->off_cpu + c->util + c->interactions + c->charged + c->latency > 1) {
-        return mkperf_usage_error(e, "report",
-                                  "--interactions, --stacks, --charged, --off-cpu, --util and "
-                                  "--latency exclude each other");
-    }
-    if ((c->off_cpu || c->util) && c->names.event != NULL) {
-        return mkperf_usage_error(e, "report", "%s excludes --event",
-                                  c->util ? "--util" : "--off-cpu");
-    }
-    if (c->quantum_ns != 0 && !report_columns_have(&c->report.keys, REPORT_SORT_TIME)) {
-        return mkperf_usage_error(e, "report", "--time-quantum is for -s time");
-    }
-    if (for_programs(c) && (c->dot || c->hierarchy || c->report.graph != REPORT_GRAPH_NONE)) {
-        return mkperf_usage_error(e, "report",
-                                  "-x and --json print tables: omit --dot, --hierarchy and -g");
-    }
-    if (c->report.interval && (c->off_cpu || c->util || c->interactions || c->charged ||
-                               c->hierarchy || c->report.relative || c->report.no_idle)) {
-        return mkperf_usage_error(e, "report",
-                                  "--ci is for shares of all samples: omit --off-cpu, --util, "
-                                  "--interactions, --charged, --hierarchy, --no-idle and "
-                                  "--percentage relative");
-    }
+    bool graph = c->report.graph != REPORT_GRAPH_NONE;
+    MKPERF_TRY(MKPERF_RULES(
+        e, "report", {stacks_too, "--stacks and --interactions exclude each other"},
+        {c->separator != NULL && !c->json && (c->head_only || c->interactions || c->charged),
+         "-x prints only the table of rows: use --json with --header-only, --interactions, "
+         "--stacks and --charged"},
+        {c->off_cpu + c->util + c->interactions + c->charged + c->latency > 1,
+         "--interactions, --stacks, --charged, --off-cpu, --util and --latency exclude each other"},
+        {c->util && c->names.event != NULL, "--util excludes --event"},
+        {c->off_cpu && c->names.event != NULL, "--off-cpu excludes --event"},
+        {c->quantum_ns != 0 && !report_columns_have(&c->report.keys, REPORT_SORT_TIME),
+         "--time-quantum is for -s time"},
+        {for_programs(c) && (c->dot || c->hierarchy || graph),
+         "-x and --json print tables: omit --dot, --hierarchy and -g"},
+        {c->report.interval && (c->off_cpu || c->util || c->interactions || c->charged ||
+                                c->hierarchy || c->report.relative || c->report.no_idle),
+         "--ci is for shares of all samples: omit --off-cpu, --util, --interactions, --charged, "
+         "--hierarchy, --no-idle and --percentage relative"},
+        {c->hierarchy && (c->report.children || graph),
+         "--hierarchy adds the functions' own samples: omit --children and -g"},
+        {c->output != NULL && !c->interactions, "-o is for --interactions"}));
     if (c->util && !c->sorted) {
         c->report.keys = (struct report_column_list){{REPORT_SORT_PD}, 1};
     }
-    if (c->hierarchy && (c->report.children || c->report.graph != REPORT_GRAPH_NONE)) {
-        return mkperf_usage_error(
-            e, "report", "--hierarchy adds the functions' own samples: omit --children and -g");
-    }
-    if (c->output != NULL && !c->interactions) {
-        return mkperf_usage_error(e, "report", "-o is for --interactions");
-    }
+    const char *dot = c->output != NULL ? strrchr(c->output, '.') : NULL;
+    bool named_dot = dot != NULL && dot != c->output && strcmp(dot, ".dot") == 0;
     return c->interactions ? report_interactions(c->input,
-                                                 c->stacks && c->json ? REPORT_STACKS_JSON
-                                                 : c->stacks          ? REPORT_STACKS
-                                                 : c->json            ? REPORT_JSON
-                                                 : c->dot || ends_in_dot(c->output) ? REPORT_DOT
-                                                                                    : REPORT_TABLE,
+                                                 c->stacks && c->json  ? REPORT_STACKS_JSON
+                                                 : c->stacks           ? REPORT_STACKS
+                                                 : c->json             ? REPORT_JSON
+                                                 : c->dot || named_dot ? REPORT_DOT
+                                                                       : REPORT_TABLE,
                                                  c->output, e)
                            : run_profile(self, e);
 }

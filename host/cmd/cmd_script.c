@@ -133,27 +133,6 @@ static void print_frame(const struct script_command *c, const struct mkperf_fram
     }
 }
 
-static void print_sample(const struct script_command *c, const struct mkperf_frames *f,
-                         const struct mkperf_profile_sample *s)
-{
-    struct mkperf_address address[MKPERF_PLACES_MAX];
-    uint32_t n = mkperf_profile_addresses(f->profile, s->chain, address);
-    struct mkperf_chain_head head = mkperf_profile_head(f->profile, s->chain);
-    bool inferred = mkperf_places_inferred(&f->profile->places, head.event) &&
-                    !mkperf_places_ambiguous(&f->profile->places, head.pd);
-
-    print_start(c, f->profile, s);
-    if (c->fields & FIELD_FRAME) {
-        if (!c->flat) {
-            putchar('\n');
-        }
-        for (uint32_t i = 0; i < n && (i == 0 || !c->flat); i++) {
-            print_frame(c, f, &address[i], inferred && address[i].pd != head.pd);
-        }
-    }
-    putchar('\n');
-}
-
 static enum mkperf_status print_samples(struct script_command *c, const struct mkperf_frames *f,
                                         struct mkperf_error *e)
 {
@@ -166,13 +145,24 @@ static enum mkperf_status print_samples(struct script_command *c, const struct m
     }
     const struct mkperf_profile_sample *sample = p->samples.map;
     for (size_t i = 0; i < p->samples.count && !ferror(stdout); i++) {
+        struct mkperf_address address[MKPERF_PLACES_MAX];
         struct mkperf_chain_head head = mkperf_profile_head(p, sample[i].chain);
+        bool inferred = mkperf_places_inferred(&p->places, head.event) &&
+                        !mkperf_places_ambiguous(&p->places, head.pd);
 
-        if ((!c->names.pd || strcmp(c->names.pd, mkperf_profile_pd_name(p, head.pd)) == 0) &&
-            (!c->names.event ||
-             strcmp(c->names.event, p->places.session.event[head.event].name) == 0)) {
-            print_sample(c, f, &sample[i]);
+        if ((c->names.pd && strcmp(c->names.pd, mkperf_profile_pd_name(p, head.pd)) != 0) ||
+            (c->names.event &&
+             strcmp(c->names.event, p->places.session.event[head.event].name) != 0)) {
+            continue;
         }
+        print_start(c, p, &sample[i]);
+        uint32_t n = c->fields & FIELD_FRAME ? mkperf_profile_addresses(p, sample[i].chain, address)
+                                             : 0;
+        fputs((c->fields & FIELD_FRAME) && !c->flat ? "\n" : "", stdout);
+        for (uint32_t k = 0; k < n && (k == 0 || !c->flat); k++) {
+            print_frame(c, f, &address[k], inferred && address[k].pd != head.pd);
+        }
+        putchar('\n');
     }
     return mkperf_stdout_flush(e);
 }

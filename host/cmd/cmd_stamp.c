@@ -117,38 +117,6 @@ static enum mkperf_status identify(struct stamp *s, const char *path, struct mkp
     return e->status;
 }
 
-/*
- * Refuses a program of another directory that has the same name. The packer would use the first that it finds,
- * and the wrong program might be in the image without a message. Files with one build id are one program, such as the
- * client PD's ELF and its stamped copy.
- */
-static enum mkperf_status refuse_another(struct stamp *s, const struct mkperf_system_pd *pd,
-                                         const char *path, const struct mkperf_build_id *id,
-                                         struct mkperf_error *e)
-{
-    char *directories = mkperf_xstrdup(s->elf_path), *rest = directories, *directory;
-
-    e->status = MKPERF_OK;
-    while (e->status == MKPERF_OK && (directory = strsep(&rest, ":")) != NULL) {
-        char *other = mkperf_find_file(directory, pd->program);
-        struct mkperf_module *m;
-        struct mkperf_build_id other_id;
-        if (other != NULL && strcmp(other, path) != 0 &&
-            mkperf_symbols_module(s->symbols, other, &m, e) == MKPERF_OK) {
-            mkperf_module_identity(m, &other_id);
-            if (!mkperf_build_id_same(id, &other_id)) {
-                mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                 "%s:%d: %s: its program %s is in two directories: %s and %s are "
-                                 "different programs; rename one of them",
-                                 s->path, pd->line, pd->name, pd->program, path, other);
-            }
-        }
-        free(other);
-    }
-    free(directories);
-    return e->status;
-}
-
 /* Stores how a PD or a vCPU is scheduled. */
 static void schedule(struct mkperf_image_program *out, unsigned priority, unsigned cpu,
                      uint64_t budget, uint64_t period)
@@ -185,12 +153,35 @@ static enum mkperf_status add_pd(struct stamp *s, unsigned i, struct mkperf_modu
                                 s->path, pd->line, pd->name, pd->program,
                                 s->elf_path != NULL ? s->elf_path : "the file's directory");
     }
-    enum mkperf_status status = identify(s, path, m, out, e);
-    if (status == MKPERF_OK && s->elf_path != NULL && pd->program[0] != '/') {
-        status = refuse_another(s, pd, path, &out->build_id, e);
+    /*
+     * Refuses a program of another directory that has the same name. The packer would use the first that it finds,
+     * and the wrong program might be in the image without a message. Files with one build id are one program, such as the
+     * client PD's ELF and its stamped copy.
+     */
+    bool several = s->elf_path != NULL && pd->program[0] != '/';
+    char *directories = mkperf_xstrdup(several ? s->elf_path : NULL), *rest = directories,
+         *directory;
+    e->status = MKPERF_OK;
+    (void)identify(s, path, m, out, e);
+    while (e->status == MKPERF_OK && (directory = strsep(&rest, ":")) != NULL) {
+        char *other = mkperf_find_file(directory, pd->program);
+        struct mkperf_module *theirs;
+        struct mkperf_build_id id;
+        if (other != NULL && strcmp(other, path) != 0 &&
+            mkperf_symbols_module(s->symbols, other, &theirs, e) == MKPERF_OK) {
+            mkperf_module_identity(theirs, &id);
+            if (!mkperf_build_id_same(&out->build_id, &id)) {
+                mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                 "%s:%d: %s: its program %s is in two directories: %s and %s are "
+                                 "different programs; rename one of them",
+                                 s->path, pd->line, pd->name, pd->program, path, other);
+            }
+        }
+        free(other);
     }
+    free(directories);
     free(path);
-    return status;
+    return e->status;
 }
 
 /* Adds the vCPUs, which have names and no programs. */
@@ -212,31 +203,13 @@ static enum mkperf_status add_vcpus(struct stamp *s, struct mkperf_error *e)
     return MKPERF_OK;
 }
 
-static enum mkperf_status check_client(const struct stamp *s, struct mkperf_error *e)
-{
-    if (s->client.module == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                "%s: none of its programs is mkperf's client PD (with the symbol "
-                                "%s), or it is of an older mkperf",
-                                s->path, MKPERF_STAMP_SYMBOL);
-    }
-    /* An identity derived from the content would change with the table. */
-    if (mkperf_module_build_id(s->client.module)->n == 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: has no build id: link it with --build-id",
-                                mkperf_module_path(s->client.module));
-    }
-    return MKPERF_OK;
-}
-
 /* Adds the queues of sDDF and of the description. module: of the PDs, in their order. */
 static enum mkperf_status add_queues(struct stamp *s, struct mkperf_module *const *module,
                                      struct mkperf_error *e)
 {
     s->found = (struct mkperf_stamp_queues){.system = s->system, .image = &s->image};
     e->status = MKPERF_OK;
-    if (!s->no_sddf && mkperf_stamp_queues_find(&s->found, s->path, module, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(!s->no_sddf ? mkperf_stamp_queues_find(&s->found, s->path, module, e) : MKPERF_OK);
     return s->queues != NULL ? mkperf_stamp_queues_read(&s->found, s->queues, e) : e->status;
 }
 
@@ -264,10 +237,20 @@ static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP
         (void)identify(s, monitor, &module[s->image.n - 1], out, e);
     }
     free(monitor);
-    if (e->status != MKPERF_OK || add_vcpus(s, e) != MKPERF_OK || check_client(s, e) != MKPERF_OK ||
-        add_queues(s, module, e) != MKPERF_OK) {
-        return e->status;
+    MKPERF_TRY(e->status);
+    MKPERF_TRY(add_vcpus(s, e));
+    if (s->client.module == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                "%s: none of its programs is mkperf's client PD (with the symbol "
+                                "%s), or it is of an older mkperf",
+                                s->path, MKPERF_STAMP_SYMBOL);
     }
+    /* An identity derived from the content would change with the table. */
+    if (mkperf_module_build_id(s->client.module)->n == 0) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: has no build id: link it with --build-id",
+                                mkperf_module_path(s->client.module));
+    }
+    MKPERF_TRY(add_queues(s, module, e));
     mkperf_stamp_unwind_make(&s->unwind, &s->image, module, s->wish);
     if (s->unwind.size != 0 && s->profiler.module == NULL) {
         return mkperf_error_set(
@@ -408,7 +391,12 @@ static enum mkperf_status stamp_client(struct stamp *s, struct mkperf_error *e)
     fprintf(stderr, "mkperf: %s: %u programs, image %s\n", to, s->image.n,
             mkperf_image_text(&s->image, text));
     for (unsigned i = 0; i < s->image.nqueues; i++) {
-        mkperf_stamp_queue_print(&s->image, &s->image.queue[i], stderr);
+        const struct mkperf_image_queue *q = &s->image.queue[i];
+        fprintf(stderr, "  queue   %s (%s%s, %" PRIu64 " slots), %s -> %s%s\n", q->name,
+                mkperf_queue_kinds[q->kind], q->returns ? ", returns" : "", q->slots,
+                q->producer >= 0 ? s->image.program[q->producer].name : "?",
+                q->consumer >= 0 ? s->image.program[q->consumer].name : "?",
+                q->head != 0 ? "" : "; not read: the profiler PD has no map of its memory region");
     }
     return MKPERF_OK;
 }

@@ -82,22 +82,18 @@ static enum mkperf_status run_stat(void *self, const struct mkperf_args *args,
     mkperf_Configure *c = &s->measure.recorder.options.configure;
 
     (void)args;
-    if (s->measure.recorder.options.link.target == NULL) {
-        return mkperf_usage_error(e, "stat", "no target: give -t TARGET");
-    }
-    if (s->measure.runs > 1 &&
-        (s->measure.recorder.options.duration_s <= 0 || s->measure.interval_ms != 0)) {
-        return mkperf_usage_error(e, "stat", "-r needs --duration, and excludes -I");
-    }
+    const struct mkperf_record_options *o = &s->measure.recorder.options;
+    MKPERF_TRY(
+        MKPERF_RULES(e, "stat", {o->link.target == NULL, "no target: give -t TARGET"},
+                     {s->measure.runs > 1 && (o->duration_s <= 0 || s->measure.interval_ms != 0),
+                      "-r needs --duration, and excludes -I"}));
     s->measure.runs = s->measure.runs != 0 ? s->measure.runs : 1;
     s->measure.per_pd |= s->measure.style.only != NULL || s->measure.estimate || s->measure.util;
     if (c->events_count == 0 && s->measure.metrics == NULL) {
         MKPERF_TRY(mkperf_events_parse("cycles,instructions", c, e));
     }
     /* Without -o the output is standard error, as of perf stat. */
-    if (s->output != NULL && mkperf_printout_open(&s->printout, s->output, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(s->output != NULL ? mkperf_printout_open(&s->printout, s->output, e) : MKPERF_OK);
     FILE *out = s->output != NULL ? s->printout.to : s->json ? stdout : stderr;
     if (s->json) {
         s->values = report_values_begin(out, NULL, "stat", s->measure.recorder.options.link.target);

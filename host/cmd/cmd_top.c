@@ -112,60 +112,48 @@ static void print_top_warning(void *self, const char *text)
     mkperf_print_line(stderr, "mkperf: warning: %s", text);
 }
 
-/* Selects an event that the current session has, because a new session may have other events. A paused display stays
- * unchanged. */
-static void follow_session(struct top *t)
-{
-    const struct mkperf_stream *s = t->recorder.stream;
-    uint64_t session = s->totals.restarts << 32 | s->session_id;
-    unsigned first;
-
-    if (!s->running || session == t->session || t->screen.paused) {
-        return;
-    }
-    t->session = session;
-    if (!mkperf_stream_samples(s, t->screen.event, &first) && first < s->session.nevents) {
-        char text[128];
-
-        t->screen.event = first;
-        snprintf(text, sizeof text, "another session began: %s from here on",
-                 s->session.event[first].name);
-        show_notice(t, text);
-    }
-}
-
-/* Makes the text of what limits since the last time, or since the begin with --window 0. Before the next switch there is none. */
-static void follow_flow(struct top *t)
-{
-    struct mkperf_flow *f = &t->flows;
-    double now = mkperf_now_s();
-    size_t size;
-
-    if (!t->flow || t->screen.paused || !f->began || f->from_ns != 0 ||
-        (t->flow_text != NULL && t->recorder.stream->running && now - t->flow_s < t->delay_s)) {
-        return;
-    }
-    free(t->flow_text);
-    FILE *to = mkperf_memstream_open(&t->flow_text, &size);
-    mkperf_flow_settle(f);
-    const struct mkperf_flow_limit l = mkperf_flow_limit(f);
-    report_flow_answer(f, &l, to);
-    report_flow_tables(f, to);
-    mkperf_memstream_close(to);
-    t->screen.flow = t->flow_text;
-    t->flow_s = now;
-    f->from_ns = !t->counts.all;
-}
-
+/* Draws a picture, or prints it. A paused display stays unchanged. */
 static void draw_screen(struct top *t)
 {
-    follow_session(t);
-    follow_flow(t);
-    t->drawn_s = mkperf_now_s();
+    const struct mkperf_stream *s = t->recorder.stream;
+    struct mkperf_flow *f = &t->flows;
+    uint64_t session = s->totals.restarts << 32 | s->session_id;
+    double now = mkperf_now_s();
+    unsigned first;
+    size_t size;
+
+    if (s->running && session != t->session && !t->screen.paused) {
+        /* Selects an event that the current session has, because a new session may have other events. */
+        t->session = session;
+        if (!mkperf_stream_samples(s, t->screen.event, &first) && first < s->session.nevents) {
+            char text[128];
+
+            t->screen.event = first;
+            snprintf(text, sizeof text, "another session began: %s from here on",
+                     s->session.event[first].name);
+            show_notice(t, text);
+        }
+    }
+    if (t->flow && !t->screen.paused && f->began && f->from_ns == 0 &&
+        (t->flow_text == NULL || !s->running || now - t->flow_s >= t->delay_s)) {
+        /* Makes the text of what limits since the last time, or since the begin with --window 0. Before the next switch there is
+         * none. */
+        free(t->flow_text);
+        FILE *to = mkperf_memstream_open(&t->flow_text, &size);
+        mkperf_flow_settle(f);
+        const struct mkperf_flow_limit l = mkperf_flow_limit(f);
+        report_flow_answer(f, &l, to);
+        report_flow_tables(f, to);
+        mkperf_memstream_close(to);
+        t->screen.flow = t->flow_text;
+        t->flow_s = now;
+        f->from_ns = !t->counts.all;
+    }
+    t->drawn_s = now;
     top_screen_refresh(&t->screen);
     if (t->screen.curses) {
         top_screen_draw(&t->screen);
-    } else if (t->recorder.stream->began) {
+    } else if (s->began) {
         if (t->json) {
             top_screen_values(&t->screen, &t->values.to);
         } else {
@@ -244,13 +232,10 @@ static enum mkperf_status run_top(void *self, const struct mkperf_args *args,
     struct top *t = self;
 
     (void)args;
-    if (t->json && t->screen.charged) {
-        return mkperf_usage_error(e, "top",
-                                  "--json has no charged time; report --charged --json has");
-    }
-    if (t->json && t->flow) {
-        return mkperf_usage_error(e, "top", "--json has no queues; flow --json has");
-    }
+    MKPERF_TRY(MKPERF_RULES(
+        e, "top",
+        {t->json && t->screen.charged, "--json has no charged time; report --charged --json has"},
+        {t->json && t->flow, "--json has no queues; flow --json has"}));
     t->recorder.options.queues = t->flow;
     MKPERF_TRY(mkperf_record_options_finish(&t->recorder.options, "top", e));
     t->recorder.options.configure.sched = t->util || t->flow;
@@ -260,19 +245,16 @@ static enum mkperf_status run_top(void *self, const struct mkperf_args *args,
 
     MKPERF_TRY(set_up_display(t, e));
     bool live = r->link.source.ops->interactive;
-    if (live && mkperf_recorder_start(r, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(live ? mkperf_recorder_start(r, e) : MKPERF_OK);
     t->drawn_s = mkperf_now_s();
     if (!t->stdio) {
         top_screen_start(&t->screen);
     }
     enum mkperf_status status = live ? mkperf_recorder_run(r, e) : mkperf_recorder_replay(r, e);
     top_screen_stop(&t->screen);
-    if (status != MKPERF_OK || (live && mkperf_recorder_stop(r, e) != MKPERF_OK) ||
-        mkperf_stream_finish(r->stream, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(status);
+    MKPERF_TRY(live ? mkperf_recorder_stop(r, e) : MKPERF_OK);
+    MKPERF_TRY(mkperf_stream_finish(r->stream, e));
     if (t->flow && t->flows.nqueues == 0) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: the session has no queues (--flow)",
                                 t->screen.target);

@@ -70,10 +70,7 @@ static enum mkperf_status choose_speedscope(struct view_command *c, struct mkper
     if (set != NULL && !piped) {
         c->found = has_speedscope(set) ? mkperf_xstrdup(set) : NULL;
     } else if (!piped) {
-        c->found = mkperf_beside("speedscope/index.html");
-        if (c->found == NULL) {
-            c->found = mkperf_beside("../share/mkperf/speedscope/index.html");
-        }
+        c->found = mkperf_beside("speedscope/index.html", "../share/mkperf/speedscope/index.html");
         if (c->found != NULL) {
             *strrchr(c->found, '/') = '\0';
         }
@@ -135,26 +132,24 @@ static enum mkperf_status run_view(void *self, const struct mkperf_args *args,
     struct view_command *c = self;
     enum mkperf_status status;
 
-    if (is_live(c) && (args->n > 0 || c->others != NULL)) {
-        return mkperf_usage_error(e, "view", "-t shows a target, not a file");
+    mkperf_Configure *configure = &c->live.recorder.options.configure;
+    bool live = is_live(c);
+
+    MKPERF_TRY(MKPERF_RULES(
+        e, "view", {live && (args->n > 0 || c->others != NULL), "-t shows a target, not a file"},
+        {!live && configure->sched, "--sched is for a target, -t; a file has them or not"}));
+    if (configure->sched && configure->events_count == 0) {
+        /* mkperf record without an event records only scheduling events. */
+        MKPERF_TRY(mkperf_events_parse("cycles", configure, e));
     }
-    if (!is_live(c) && c->live.recorder.options.configure.sched) {
-        return mkperf_usage_error(e, "view", "--sched is for a target, -t; a file has them or not");
-    }
-    if (c->live.recorder.options.configure.sched &&
-        c->live.recorder.options.configure.events_count == 0 &&
-        mkperf_events_parse("cycles", &c->live.recorder.options.configure, e) != MKPERF_OK) {
-        return e->status; /* mkperf record without an event records only scheduling events */
-    }
-    if (is_live(c) &&
-        mkperf_record_options_finish(&c->live.recorder.options, "view", e) != MKPERF_OK) {
-        return e->status;
+    if (live) {
+        MKPERF_TRY(mkperf_record_options_finish(&c->live.recorder.options, "view", e));
     }
     c->input = args->n > 0 ? args->operand[0] : c->input != NULL ? c->input : "perf.data";
     c->live.profile.places.search.objdump = c->elfs.objdump;
     c->elfs.elf_path = c->live.recorder.options.elf_path;
     c->interrupts = c->live.interrupts = mkperf_process_interrupts();
-    status = is_live(c) ? serve_page(c, e) : open_recording_page(c, e);
+    status = live ? serve_page(c, e) : open_recording_page(c, e);
     for (unsigned i = 0; i <= OTHERS; i++) {
         view_shown_free(&c->shown[i]);
     }

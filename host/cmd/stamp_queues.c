@@ -120,26 +120,6 @@ static struct mkperf_image_queue *add_queue(struct mkperf_stamp_queues *s, const
     return &s->image->queue[s->image->nqueues++];
 }
 
-/* Returns the queue with this memory, which is added if it is new, or NULL if there is no room for
- * it. */
-static struct mkperf_image_queue *queue_in(struct mkperf_stamp_queues *s, const struct place *at,
-                                           unsigned region, uint64_t offset)
-{
-    const char *name = s->system->region[region].name;
-
-    for (unsigned i = 0; i < s->image->nqueues; i++) {
-        if (s->region[i] == region && s->offset[i] == offset) {
-            return &s->image->queue[i];
-        }
-    }
-    struct mkperf_image_queue *q = add_queue(s, at, region, offset);
-    if (q != NULL) { /* the end of a long name differs more than its beginning */
-        size_t most = MKPERF_STAMP_QUEUE_NAME_BYTES, n = strlen(name);
-        snprintf(q->name, sizeof q->name, "%s", name + (n > most ? n - most : 0));
-    }
-    return q;
-}
-
 /* Adds one queue of a connection, at an address of the PD. */
 static bool add_sddf(struct mkperf_stamp_queues *s, const struct place *at, const struct class *c,
                      unsigned pd, uint64_t address, uint64_t slots, bool produces, bool returns)
@@ -155,9 +135,21 @@ static bool add_sddf(struct mkperf_stamp_queues *s, const struct place *at, cons
         if (address < p->map[i].vaddr || offset >= r->size || offset % 8 != 0) {
             continue;
         }
-        struct mkperf_image_queue *q = queue_in(s, at, p->map[i].region, offset);
+        /* The queue with this memory is added if it is new. */
+        unsigned k = 0;
+        while (k < s->image->nqueues &&
+               (s->region[k] != p->map[i].region || s->offset[k] != offset)) {
+            k++;
+        }
+        bool new = k == s->image->nqueues;
+        struct mkperf_image_queue *q = new ? add_queue(s, at, p->map[i].region, offset)
+                                           : &s->image->queue[k];
         if (q == NULL) {
             return false;
+        }
+        if (new) { /* the end of a long name differs more than its beginning */
+            size_t most = MKPERF_STAMP_QUEUE_NAME_BYTES, n = strlen(r->name);
+            snprintf(q->name, sizeof q->name, "%s", r->name + (n > most ? n - most : 0));
         }
         uint64_t map = profiler_map(s->system, p->map[i].region);
         q->kind = c->kind;
@@ -377,18 +369,4 @@ void mkperf_stamp_queue_maps(const struct mkperf_stamp_queues *q, FILE *to)
             vaddr += (r->size + large) / large * large;
         }
     }
-}
-
-static const char *name_of(const struct mkperf_image *image, int program)
-{
-    return program >= 0 ? image->program[program].name : "?";
-}
-
-void mkperf_stamp_queue_print(const struct mkperf_image *image, const struct mkperf_image_queue *q,
-                              FILE *to)
-{
-    fprintf(to, "  queue   %s (%s%s, %" PRIu64 " slots), %s -> %s%s\n", q->name,
-            mkperf_queue_kinds[q->kind], q->returns ? ", returns" : "", q->slots,
-            name_of(image, q->producer), name_of(image, q->consumer),
-            q->head != 0 ? "" : "; not read: the profiler PD has no map of its memory region");
 }

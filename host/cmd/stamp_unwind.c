@@ -104,16 +104,6 @@ static bool add_table(struct mkperf_stamp_unwind *u, const struct mkperf_unwind_
     return fits;
 }
 
-/* Fills the entry of a PD except for its table. False: the hook cannot distinguish the PD's threads. */
-static bool identify_pd(const struct mkperf_image_program *p, struct mkperf_unwind_entry *e)
-{
-    bool child = (p->thread & MKPERF_THREAD_CHILD_BIT) != 0;
-
-    e->badge = child ? MKPERF_THREAD_CHILD_BIT | (p->thread & MKPERF_THREAD_CHILD_ID) : p->thread;
-    e->sc = child ? p->thread >> 8 & MKPERF_THREAD_SC : 0;
-    return !child || !p->passive;
-}
-
 void mkperf_stamp_unwind_make(struct mkperf_stamp_unwind *u, const struct mkperf_image *image,
                               struct mkperf_module *const *module,
                               enum mkperf_stamp_unwind_wish wish)
@@ -142,7 +132,11 @@ void mkperf_stamp_unwind_make(struct mkperf_stamp_unwind *u, const struct mkperf
             }
             free(rows.row);
         }
-        if (!identify_pd(p, e) && e->blocks != 0) {
+        bool child = (p->thread & MKPERF_THREAD_CHILD_BIT) != 0;
+        e->badge = child ? MKPERF_THREAD_CHILD_BIT | (p->thread & MKPERF_THREAD_CHILD_ID)
+                         : p->thread;
+        e->sc = child ? p->thread >> 8 & MKPERF_THREAD_SC : 0;
+        if (child && p->passive && e->blocks != 0) { /* the hook cannot distinguish its threads */
             problem = "it is passive, and a child";
         }
         if (problem != NULL) {

@@ -38,6 +38,14 @@ static void on_notice(void *self, const char *text)
     mkperf_print_line(stderr, "mkperf: %s", text);
 }
 
+/* Notes and reports that a command was refused, which is no error of the conversation. */
+static enum mkperf_status refuse(struct console *c, const char *text)
+{
+    on_notice(c, text);
+    c->refused = true;
+    return MKPERF_OK;
+}
+
 static void on_control(void *self, const mkperf_ToHost *m)
 {
     static const char *const kinds[] = {"", "begin ", "end "};
@@ -149,7 +157,8 @@ static enum mkperf_status restore_link(struct console *c, struct mkperf_error *e
     return MKPERF_OK;
 }
 
-enum mkperf_status console_listen(struct console *c, int timeout_ms, struct mkperf_error *e)
+/* Handles messages for timeout_ms; a broken link is restored, or c->connected is false. */
+static enum mkperf_status listen_for(struct console *c, int timeout_ms, struct mkperf_error *e)
 {
     struct mkperf_stream *s = c->recorder.stream;
     mkperf_ToTarget reset = {.which_msg = mkperf_ToTarget_reset_chains_tag};
@@ -184,9 +193,7 @@ static enum mkperf_status send_command(struct console *c, const char *text, doub
         return e->status;
     }
     if (peer->answer.which_msg == mkperf_ToHost_error_tag) {
-        on_notice(c, peer->answer.msg.error.text);
-        c->refused = true;
-        return MKPERF_OK;
+        return refuse(c, peer->answer.msg.error.text);
     }
     while (!c->replied && mkperf_now_s() - began < patience_s) {
         MKPERF_TRY(mkperf_peer_pump(peer, 20, e));
@@ -208,10 +215,8 @@ enum mkperf_status console_line(struct console *c, char *line, struct mkperf_err
         return MKPERF_OK;
     }
     if (!mkperf_words_split(&words, line, strlen(line)) || words.n == 0) {
-        on_notice(c,
-                  "no command: it has at most 159 printable characters, 24 words, and pairs of '");
-        c->refused = true;
-        return MKPERF_OK;
+        return refuse(
+            c, "no command: it has at most 159 printable characters, 24 words, and pairs of '");
     }
     c->done = mkperf_word_is(words.word[0], "exit") || mkperf_word_is(words.word[0], "quit");
     if (mkperf_word_is(words.word[0], "help")) {
@@ -228,11 +233,7 @@ enum mkperf_status console_line(struct console *c, char *line, struct mkperf_err
     if (mkperf_word_is(words.word[0], "connect") && !c->connected) {
         mkperf_source_close(&console_peer(c)->source);
         c->connected = mkperf_peer_connect(console_peer(c), e) == MKPERF_OK;
-        if (!c->connected) {
-            on_notice(c, e->text);
-            c->refused = true;
-        }
-        return MKPERF_OK;
+        return c->connected ? MKPERF_OK : refuse(c, e->text);
     }
     if (!c->connected) {
         if (!c->done) {
@@ -246,9 +247,7 @@ enum mkperf_status console_line(struct console *c, char *line, struct mkperf_err
         return MKPERF_OK;
     }
     if (status == MKPERF_ERR_SILENT) {
-        on_notice(c, "no answer from the target");
-        c->refused = true;
-        return MKPERF_OK;
+        return refuse(c, "no answer from the target");
     }
     return status == MKPERF_OK ? MKPERF_OK : restore_link(c, e);
 }
@@ -263,7 +262,7 @@ enum mkperf_status console_stream(struct console *c, struct mkperf_error *e)
         struct pollfd ready = {.fd = STDIN_FILENO, .events = POLLIN};
         char byte;
         if (poll(&ready, 1, 0) <= 0) {
-            status = console_listen(c, 50, e);
+            status = listen_for(c, 50, e);
             continue;
         }
         bool end = read(STDIN_FILENO, &byte, 1) != 1;
@@ -324,7 +323,7 @@ static int next_character(EditLine *edit, wchar_t *to)
         poll(ready, 2, 200);
         c->interrupted = false;
         c->prompting = true;
-        p->status = console_listen(c, 0, p->error);
+        p->status = listen_for(c, 0, p->error);
         c->prompting = false;
         if (p->status != MKPERF_OK) {
             return -1;

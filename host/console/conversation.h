@@ -42,9 +42,6 @@ enum mkperf_status console_close(struct console *c, enum mkperf_status status,
  * console. */
 enum mkperf_status console_line(struct console *c, char *line, struct mkperf_error *e);
 
-/* Handles messages for timeout_ms; a broken link is restored, or c->connected is false. */
-enum mkperf_status console_listen(struct console *c, int timeout_ms, struct mkperf_error *e);
-
 /* Handles all lines of standard input. */
 enum mkperf_status console_stream(struct console *c, struct mkperf_error *e);
 /* conversation.c: handles lines that a person types at a terminal, with editing and history. */

@@ -70,14 +70,33 @@ static void refuse(struct mkperf_peer *l, const char *why)
     mkperf_error_set(&l->refusal, MKPERF_ERR_REFUSED, "%s: %s", l->source.spec, why);
 }
 
-static void check_proof(struct mkperf_peer *l, const mkperf_TargetHello *hello)
+/* Judges the target's Hello: enters the next state, or sets l->refusal. */
+static void judge_hello(struct mkperf_peer *l, const mkperf_TargetHello *hello)
 {
-    uint8_t proof[MKPERF_PROOF_BYTES];
+    bool wants_key = hello->authentication == mkperf_Authentication_AUTHENTICATION_KEY;
 
+    if (hello->protocol != MKPERF_PROTOCOL) {
+        mkperf_error_set(&l->refusal, MKPERF_ERR_PROTOCOL,
+                         "%s: the target speaks protocol %u, this mkperf %d: use the mkperf of "
+                         "the target's build",
+                         l->source.spec, (unsigned)hello->protocol, MKPERF_PROTOCOL);
+        return;
+    }
+    if (wants_key != l->has_key) {
+        refuse(l, wants_key ? "the target requires a key: --key-file FILE"
+                            : "the target has no key, so it cannot prove its identity. To connect "
+                              "without that proof, omit --key-file");
+        return;
+    }
+    if (!wants_key) {
+        l->state = MKPERF_PEER_OPEN;
+        return;
+    }
     if (hello->nonce.size != MKPERF_NONCE_BYTES || hello->proof.size != MKPERF_PROOF_BYTES) {
         refuse(l, "the target requires a key, but its own proof is missing");
         return;
     }
+    uint8_t proof[MKPERF_PROOF_BYTES];
     memcpy(l->hellos.target_nonce, hello->nonce.bytes, MKPERF_NONCE_BYTES);
     l->hellos.boot_id = hello->boot_id;
     mkperf_auth_proof(l->key.bytes, MKPERF_ROLE_TARGET, &l->hellos, proof);
@@ -91,40 +110,6 @@ static void check_proof(struct mkperf_peer *l, const mkperf_TargetHello *hello)
     l->state = MKPERF_PEER_PROVING;
 }
 
-/* Judges the target's Hello: enters the next state, or sets l->refusal. */
-static void judge_hello(struct mkperf_peer *l, const mkperf_TargetHello *hello)
-{
-    bool wants_key = hello->authentication == mkperf_Authentication_AUTHENTICATION_KEY;
-
-    if (hello->protocol != MKPERF_PROTOCOL) {
-        mkperf_error_set(&l->refusal, MKPERF_ERR_PROTOCOL,
-                         "%s: the target speaks protocol %u, this mkperf %d: use the mkperf of "
-                         "the target's build",
-                         l->source.spec, (unsigned)hello->protocol, MKPERF_PROTOCOL);
-        return;
-    }
-    if (wants_key && !l->has_key) {
-        refuse(l, "the target requires a key: --key-file FILE");
-    } else if (!wants_key && l->has_key) {
-        refuse(l, "the target has no key, so it cannot prove its identity. To connect without "
-                  "that proof, omit --key-file");
-    } else if (wants_key) {
-        check_proof(l, hello);
-    } else {
-        l->state = MKPERF_PEER_OPEN;
-    }
-}
-
-/* Returns whether the message is a hello of this host, which a target never sends. */
-static bool is_own_hello(const struct mkperf_peer *l, const uint8_t *p, size_t n)
-{
-    mkperf_ToTarget m;
-    pb_istream_t in = pb_istream_from_buffer(p, n);
-
-    return pb_decode(&in, mkperf_ToTarget_fields, &m) && m.which_msg == mkperf_ToTarget_hello_tag &&
-           strcmp(m.msg.hello.name, l->name) == 0;
-}
-
 /*
  * Handles a message before authentication: the answer to our hello, or an error. A target without a key
  * may already send a stream to a serial line, which is ignored until then.
@@ -135,8 +120,11 @@ static enum mkperf_status on_greeting(struct mkperf_peer *l, const uint8_t *p, s
     mkperf_ToHost *m = &l->message;
     size_t length;
 
-    if (is_own_hello(l, p, n)) {
-        l->answered = true;
+    mkperf_ToTarget own;
+    pb_istream_t in = pb_istream_from_buffer(p, n);
+    if (pb_decode(&in, mkperf_ToTarget_fields, &own) &&
+        own.which_msg == mkperf_ToTarget_hello_tag && strcmp(own.msg.hello.name, l->name) == 0) {
+        l->answered = true; /* a target never sends a hello of this host */
         mkperf_error_set(&l->refusal, MKPERF_ERR_NOISE,
                          "%s: what arrives is what was sent: RX and TX are joined, or the other "
                          "end is a program that echoes",

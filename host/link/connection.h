@@ -73,8 +73,9 @@ enum mkperf_status mkperf_source_open(struct mkperf_source *s, struct mkperf_err
 void mkperf_source_close(struct mkperf_source *s); /* idempotent; may be opened again */
 void mkperf_source_end(struct mkperf_source *s);   /* closes permanently; idempotent */
 
-/* ---- source_line.c: for kinds with a non-blocking descriptor ---- */
+/* ---- source_line.c ---- */
 
+/* Of every kind's descriptor, which is non-blocking, or a file's. */
 enum mkperf_status mkperf_source_fd_read(struct mkperf_source *s, void *p, size_t n, size_t *got,
                                          struct mkperf_error *e);
 enum mkperf_status mkperf_source_fd_write(struct mkperf_source *s, const void *p, size_t n,
@@ -90,8 +91,6 @@ mkperf_source_open_fn mkperf_open_tcp, mkperf_open_listen;
 enum mkperf_status mkperf_write_sddf(struct mkperf_source *s, const void *p, size_t n,
                                      struct mkperf_error *e);
 enum mkperf_status mkperf_read_unix(struct mkperf_source *s, void *p, size_t n, size_t *got,
-                                    struct mkperf_error *e);
-enum mkperf_status mkperf_read_file(struct mkperf_source *s, void *p, size_t n, size_t *got,
                                     struct mkperf_error *e);
 
 /* ---- source.c: HOST[:PORT] and connections ---- */

@@ -7,51 +7,10 @@
 
 #include <mkperf/session.h>
 
-static enum mkperf_status begin_flight(struct mkperf_recorder *r, struct mkperf_error *e)
-{
-    const struct mkperf_record_options *o = &r->options;
-    mkperf_Configure *c = &r->options.configure;
-    mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};
-
-    MKPERF_TRY(mkperf_recorder_talk(r, NULL, NULL, e));
-    MKPERF_TRY(mkperf_filter(o->pd, o->subtree, r->pds, c, e));
-    MKPERF_TRY(mkperf_filter_faults(o->dump_on_fault, r->pds, c, e));
-    MKPERF_TRY(mkperf_flight_conditions(o->stop_if, r->pds, c, e));
-    MKPERF_TRY(mkperf_recorder_begin(r, e));
-    if (r->link.answer.which_msg != mkperf_ToHost_session_tag ||
-        !r->link.answer.msg.session.overwrite) {
-        (void)mkperf_recorder_ask(r, &stop, "Stop", e);
-        return mkperf_error_set(e, MKPERF_ERR_REFUSED,
-                                "%s: the target's build has no flight recorder", o->link.target);
-    }
-    return MKPERF_OK;
-}
-
 static void say_warning(void *self, const char *text)
 {
     (void)self;
     fprintf(stderr, "mkperf: %s\n", text);
-}
-
-enum mkperf_status mkperf_flight_start(struct mkperf_recorder *r, struct mkperf_error *e)
-{
-    const struct mkperf_record_options *o = &r->options;
-
-    r->notice = say_warning;
-    e->status = MKPERF_OK;
-    if (begin_flight(r, e) == MKPERF_OK && !o->quiet) {
-        uint32_t bytes = o->configure.overwrite_bytes != 0 ? o->configure.overwrite_bytes
-                                                           : MKPERF_OUTPUT_RING_BYTES;
-        fprintf(stderr,
-                "mkperf: %s: the flight recorder runs and stores the last %" PRIu32 " KiB of %s; ",
-                o->link.target, bytes / 1024,
-                o->configure.events_count == 0 ? "scheduling events"
-                : o->configure.sched           ? "samples and scheduling events"
-                                               : "samples");
-        fprintf(stderr, o->wait ? "record waits for its end\n" : "mkperf dump -t %s fetches them\n",
-                o->link.target);
-    }
-    return e->status;
 }
 
 /* ---- conditions ---- */
@@ -146,8 +105,12 @@ static const char *read_fault(char *text, const struct mkperf_pds *pds, mkperf_C
     return NULL;
 }
 
-enum mkperf_status mkperf_flight_conditions(const char *list, const struct mkperf_pds *pds,
-                                            mkperf_Configure *c, struct mkperf_error *e)
+/*
+ * Fills c->stop_if, or c->dump_on_fault, with the conditions of --stop-if. Errors: USAGE, with the place: no such condition or PD, or
+ * too many.
+ */
+static enum mkperf_status add_conditions(const char *list, const struct mkperf_pds *pds,
+                                         mkperf_Configure *c, struct mkperf_error *e)
 {
     for (const char *at = list; at != NULL; at = *at == ',' ? at + 1 : NULL) {
         char *one = mkperf_xprintf("%.*s", (int)strcspn(at, ","), at), *text = trimmed(one);
@@ -175,6 +138,38 @@ enum mkperf_status mkperf_flight_conditions(const char *list, const struct mkper
                                     wrong);
         }
         at += n;
+    }
+    return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_flight_start(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    const struct mkperf_record_options *o = &r->options;
+    mkperf_Configure *c = &r->options.configure;
+    mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};
+
+    r->notice = say_warning;
+    MKPERF_TRY(mkperf_recorder_talk(r, NULL, NULL, e));
+    MKPERF_TRY(mkperf_filter(o->pd, o->subtree, r->pds, c, e));
+    MKPERF_TRY(mkperf_filter_faults(o->dump_on_fault, r->pds, c, e));
+    MKPERF_TRY(add_conditions(o->stop_if, r->pds, c, e));
+    MKPERF_TRY(mkperf_recorder_begin(r, e));
+    if (r->link.answer.which_msg != mkperf_ToHost_session_tag ||
+        !r->link.answer.msg.session.overwrite) {
+        (void)mkperf_recorder_ask(r, &stop, "Stop", e);
+        return mkperf_error_set(e, MKPERF_ERR_REFUSED,
+                                "%s: the target's build has no flight recorder", o->link.target);
+    }
+    if (!o->quiet) {
+        uint32_t bytes = c->overwrite_bytes != 0 ? c->overwrite_bytes : MKPERF_OUTPUT_RING_BYTES;
+        fprintf(stderr,
+                "mkperf: %s: the flight recorder runs and stores the last %" PRIu32 " KiB of %s; ",
+                o->link.target, bytes / 1024,
+                c->events_count == 0 ? "scheduling events"
+                : c->sched           ? "samples and scheduling events"
+                                     : "samples");
+        fprintf(stderr, o->wait ? "record waits for its end\n" : "mkperf dump -t %s fetches them\n",
+                o->link.target);
     }
     return MKPERF_OK;
 }

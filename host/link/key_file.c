@@ -8,31 +8,9 @@
 
 enum { FILE_ROOM = 4096, OTHERS = S_IRWXG | S_IRWXO };
 
-/* Parses one line: a key, with or without a name before it. */
-static bool parse_line(char *line, struct mkperf_shared_key *key)
-{
-    static const char space[] = " \t\r";
-    char *rest, *first = strtok_r(line, space, &rest), *second = strtok_r(NULL, space, &rest);
-    const char *name = second != NULL ? first : "", *digits = second != NULL ? second : first;
-
-    if (strlen(name) >= sizeof key->name || strlen(digits) != (size_t)2 * MKPERF_KEY_BYTES ||
-        strtok_r(NULL, space, &rest) != NULL) {
-        return false;
-    }
-    memset(key->name, 0, sizeof key->name);
-    memcpy(key->name, name, strlen(name));
-    for (size_t i = 0; i < MKPERF_KEY_BYTES; i++) {
-        unsigned high = mkperf_digit(digits[2 * i]), low = mkperf_digit(digits[2 * i + 1]);
-        if (high > 15 || low > 15) {
-            return false;
-        }
-        key->bytes[i] = (uint8_t)(high << 4 | low);
-    }
-    return true;
-}
-
 bool mkperf_key_parse(const uint8_t *p, size_t n, struct mkperf_shared_key *key)
 {
+    static const char space[] = " \t\r";
     unsigned keys = 0;
 
     if (n == MKPERF_KEY_BYTES) {
@@ -45,9 +23,24 @@ bool mkperf_key_parse(const uint8_t *p, size_t n, struct mkperf_shared_key *key)
     bool ok = strlen(text) == n; /* it is text, without a 0 */
     for (char *line = strtok_r(text, "\n", &rest); ok && line != NULL;
          line = strtok_r(NULL, "\n", &rest)) {
-        line += strspn(line, " \t\r");
-        if (*line != '\0' && *line != '#') {
-            ok = ++keys == 1 && parse_line(line, key);
+        char *in, *first = strtok_r(line, space, &in);
+        if (first == NULL || *first == '#') {
+            continue;
+        }
+        /* A key, with or without a name before it. */
+        char *second = strtok_r(NULL, space, &in);
+        const char *name = second != NULL ? first : "", *digits = second != NULL ? second : first;
+        ok = ++keys == 1 && strlen(name) < sizeof key->name &&
+             strlen(digits) == (size_t)2 * MKPERF_KEY_BYTES &&
+             (second == NULL || strtok_r(NULL, space, &in) == NULL);
+        if (ok) {
+            memset(key->name, 0, sizeof key->name);
+            memcpy(key->name, name, strlen(name));
+        }
+        for (size_t i = 0; ok && i < MKPERF_KEY_BYTES; i++) {
+            unsigned high = mkperf_digit(digits[2 * i]), low = mkperf_digit(digits[2 * i + 1]);
+            ok = high < 16 && low < 16;
+            key->bytes[i] = (uint8_t)(high << 4 | low);
         }
     }
     mbedtls_platform_zeroize(text, n);
@@ -55,38 +48,24 @@ bool mkperf_key_parse(const uint8_t *p, size_t n, struct mkperf_shared_key *key)
     return ok && keys == 1;
 }
 
-/* Checks the open file, so that nothing changes between the check and the reading. */
-static enum mkperf_status check_access(int fd, const char *path, struct mkperf_error *e)
-{
-    struct stat st;
-
-    if (fstat(fd, &st) != 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
-    }
-    if (S_ISREG(st.st_mode) && (st.st_mode & OTHERS) != 0) {
-        return mkperf_error_set(
-            e, MKPERF_ERR_INPUT,
-            "%s: others can read or write this key: chmod 600 %s, and make a new "
-            "key if they did",
-            path, path);
-    }
-    return MKPERF_OK;
-}
-
 enum mkperf_status mkperf_secret_read(const char *path, uint8_t *text, size_t room, size_t *n,
                                       struct mkperf_error *e)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
     ssize_t got = 0;
 
     *n = 0;
-
     if (fd < 0) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
     }
-    if (check_access(fd, path, e) != MKPERF_OK) {
+    /* The open file is checked, so that nothing changes between the check and the reading. */
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & OTHERS) != 0) {
         close(fd);
-        return e->status;
+        return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                "%s: others can read or write this key: chmod 600 %s, and make a "
+                                "new key if they did",
+                                path, path);
     }
     while (*n < room && (got = read(fd, text + *n, room - *n)) > 0) {
         *n += (size_t)got;

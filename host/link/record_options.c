@@ -310,18 +310,15 @@ const struct mkperf_option mkperf_flight_options[] = {
 enum mkperf_status mkperf_flight_check(const struct mkperf_record_options *o,
                                        struct mkperf_error *e)
 {
-    if (!o->configure.overwrite && o->stop_if == NULL &&
-        (o->dump_on_fault != NULL || o->configure.overwrite_bytes)) {
-        return mkperf_usage_error(e, "record",
-                                  "--dump-on-fault and -m are for --overwrite and --stop-if");
-    }
-    if ((o->configure.overwrite || o->stop_if != NULL) &&
-        (o->duration_s > 0 || o->link.watch || o->raw != NULL)) {
-        return mkperf_usage_error(e, "record",
-                                  "--overwrite and --stop-if begin a recording that the target "
-                                  "keeps: no --duration, --watch or --raw");
-    }
-    return MKPERF_OK;
+    bool flight = o->configure.overwrite || o->stop_if != NULL;
+
+    return MKPERF_RULES(
+        e, "record",
+        {!flight && (o->dump_on_fault != NULL || o->configure.overwrite_bytes != 0),
+         "--dump-on-fault and -m are for --overwrite and --stop-if"},
+        {flight && (o->duration_s > 0 || o->link.watch || o->raw != NULL),
+         "--overwrite and --stop-if begin a recording that the target keeps: no --duration, "
+         "--watch or --raw"});
 }
 
 /* ---- all of them ---- */
@@ -338,18 +335,14 @@ static enum mkperf_status choose_windows(struct mkperf_record_options *o, const 
     if (s == 0) {
         return MKPERF_OK;
     }
-    if (o->configure.sched || o->configure.overwrite) {
-        return mkperf_usage_error(
-            e, command,
-            "--aggregate counts samples on the target: it has neither scheduling "
-            "events nor a flight recording. Record those without it");
-    }
-    if (o->duration_s > 0) {
-        s = 1.005 * o->duration_s / ceil(o->duration_s / s);
-    }
-    if (s * 1e3 < MKPERF_LEAST_AGGREGATE_MS || o->aggregate_s * 1e3 > MKPERF_MOST_AGGREGATE_MS) {
-        return mkperf_usage_error(e, command, "--aggregate: want 0.1 to 60 s");
-    }
+    s = o->duration_s > 0 ? 1.005 * o->duration_s / ceil(o->duration_s / s) : s;
+    MKPERF_TRY(MKPERF_RULES(
+        e, command,
+        {o->configure.sched || o->configure.overwrite,
+         "--aggregate counts samples on the target: it has neither scheduling events nor a flight "
+         "recording. Record those without it"},
+        {s * 1e3 < MKPERF_LEAST_AGGREGATE_MS || o->aggregate_s * 1e3 > MKPERF_MOST_AGGREGATE_MS,
+         "--aggregate: want 0.1 to 60 s"}));
     o->configure.aggregate_ms = (uint32_t)fmin(s * 1e3, MKPERF_MOST_AGGREGATE_MS);
     return MKPERF_OK;
 }
@@ -369,15 +362,10 @@ void mkperf_record_options_init(void *options)
 enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
                                                 const char *command, struct mkperf_error *e)
 {
-    if (o->link.target == NULL) {
-        return mkperf_usage_error(e, command, "no target: give -t TARGET");
-    }
-    if (o->link.watch && o->link.take_over) {
-        return mkperf_usage_error(e, command, "--watch and --take-over exclude each other");
-    }
-    if (o->count != 0 && o->frequency != 0) {
-        return mkperf_usage_error(e, command, "-c and -F exclude each other");
-    }
+    MKPERF_TRY(MKPERF_RULES(
+        e, command, {o->link.target == NULL, "no target: give -t TARGET"},
+        {o->link.watch && o->link.take_over, "--watch and --take-over exclude each other"},
+        {o->count != 0 && o->frequency != 0, "-c and -F exclude each other"}));
     o->configure.sched |= o->configure.off_cpu || o->stop_if != NULL || o->queues;
     o->queues |= o->sample_queues;
     MKPERF_TRY(choose_windows(o, command, e));

@@ -26,7 +26,7 @@ struct mkperf_record_options {
     const char *system, *elf_path, *kernel, *guest;
     const char *pd, *subtree;  /* names of PDs, see mkperf_filter */
     const char *dump_on_fault; /* names of PDs, see mkperf_filter_faults */
-    const char *stop_if;       /* conditions, see mkperf_flight_conditions */
+    const char *stop_if;       /* conditions, see flight_start.c */
     bool wait;                 /* `mkperf dump` waits until the flight recording has ended */
     uint64_t count, frequency; /* -c, -F; 0: not given */
     mkperf_Configure configure;
@@ -273,12 +273,6 @@ enum mkperf_status mkperf_filter_faults(const char *names, const struct mkperf_p
 /* Begins a flight recording (`mkperf record --overwrite`) with a recorder that has only options, and leaves it to the
  * target. Reports that on standard error unless options.quiet. Errors: as mkperf_recorder_start. */
 enum mkperf_status mkperf_flight_start(struct mkperf_recorder *r, struct mkperf_error *e);
-/*
- * Fills c->stop_if, or c->dump_on_fault, with the conditions of --stop-if. Errors: USAGE, with the place: no such condition or PD, or
- * too many.
- */
-enum mkperf_status mkperf_flight_conditions(const char *list, const struct mkperf_pds *pds,
-                                            mkperf_Configure *c, struct mkperf_error *e);
 /* Stores what ended the fetched flight recording: t->stopped, and with a latency its figures. "" while it runs. */
 void mkperf_flight_reason(const struct mkperf_recorder *r, struct mkperf_totals *t);
 

@@ -51,46 +51,20 @@ static bool observable(const struct observing *t, unsigned i)
            mkperf_pds_module(t->r->pds, i) != NULL;
 }
 
-/* Returns the highest priority of PDs that cannot be observed, + 1, or 0 if there is none. A
- * virtual machine's priority is not known: it may be any. */
-static uint32_t unobserved(const struct observing *t)
-{
-    uint32_t most = 0;
-
-    for (unsigned i = 0; i < t->system->npds; i++) {
-        const struct mkperf_system_pd *pd = &t->system->pd[i];
-        uint32_t priority = pd->virtual_machine ? MKPERF_SYSTEM_MAX_PRIORITY : pd->priority;
-        bool hidden = !is_elsewhere(t, i) &&
-                      (pd->virtual_machine || (i != t->index && !observable(t, i)));
-        most = hidden && priority + 1 > most ? priority + 1 : most;
-    }
-    return most;
-}
-
-/* Returns whether a PD other than the profiler may stop that PD and resume it: its parent, which handles its faults,
- * too, or one with its TCB. */
-static bool may_be_stopped(const struct observing *t, unsigned i)
+/* Returns whether a PD runs whenever it can: on the profiler's core, with an unlimited budget, and no PD other than the profiler
+ * may stop it: its parent, which handles its faults, too, or one with its TCB. */
+static bool steady(const struct observing *t, unsigned i)
 {
     const struct mkperf_system_pd *pd = &t->system->pd[i];
+    bool stops = pd->virtual_machine || (pd->parent >= 0 && pd->parent != (int)t->index);
 
     for (unsigned k = 0; k < t->system->npds; k++) {
         const struct mkperf_system_pd *other = &t->system->pd[k];
         for (unsigned c = 0; k != t->index && c < other->ntcbs; c++) {
-            if (other->tcb[c].pd == i) {
-                return true;
-            }
+            stops |= other->tcb[c].pd == i;
         }
     }
-    return pd->virtual_machine || (pd->parent >= 0 && pd->parent != (int)t->index);
-}
-
-/* Returns whether a PD runs whenever it can: on the profiler's core, with an unlimited budget, and
- * no PD stops it. */
-static bool steady(const struct observing *t, unsigned i)
-{
-    const struct mkperf_system_pd *pd = &t->system->pd[i];
-
-    return !pd->limited && pd->cpu == t->profiler->cpu && !may_be_stopped(t, i);
+    return !pd->limited && pd->cpu == t->profiler->cpu && !stops;
 }
 
 /* Stores the ends of channel i if its end `side` may make protected calls on it. Returns false if
@@ -177,26 +151,6 @@ static enum mkperf_status ask_part(struct observing *t, mkperf_Observe *o, struc
     return mkperf_recorder_refused(t->r, e);
 }
 
-/* Adds the regions that the PD may write and the profiler PD maps too, since its stack may be in one. */
-static void add_stacks(const struct observing *t, const struct mkperf_system_pd *pd,
-                       mkperf_Observe *o)
-{
-    const pb_size_t max = sizeof o->stack / sizeof *o->stack;
-
-    for (unsigned i = 0; i < pd->nmaps; i++) {
-        for (unsigned k = 0; k < t->profiler->nmaps && o->stack_count < max; k++) {
-            const struct mkperf_system_map *theirs = &pd->map[i], *ours = &t->profiler->map[k];
-            if (theirs->region == ours->region && theirs->write && ours->read) {
-                o->stack[o->stack_count++] = (mkperf_StackWindow){
-                    .theirs = theirs->vaddr,
-                    .ours = ours->vaddr,
-                    .bytes = t->system->region[theirs->region].size,
-                };
-            }
-        }
-    }
-}
-
 static enum mkperf_status send_pd(struct observing *t, unsigned i, struct mkperf_error *e)
 {
     const struct mkperf_system_pd *pd = &t->system->pd[i];
@@ -218,8 +172,19 @@ static enum mkperf_status send_pd(struct observing *t, unsigned i, struct mkperf
         }
         o.priority = pd->priority;
         o.limited = pd->limited;
-        if (done == 0) {
-            add_stacks(t, pd, &o);
+        /* The regions that the PD may write and the profiler PD maps too: its stack may be in one. */
+        const pb_size_t most = sizeof o.stack / sizeof *o.stack;
+        for (unsigned k = 0; done == 0 && k < pd->nmaps * t->profiler->nmaps; k++) {
+            const struct mkperf_system_map *theirs = &pd->map[k / t->profiler->nmaps],
+                                           *ours = &t->profiler->map[k % t->profiler->nmaps];
+            if (theirs->region == ours->region && theirs->write && ours->read &&
+                o.stack_count < most) {
+                o.stack[o.stack_count++] = (mkperf_StackWindow){
+                    .theirs = theirs->vaddr,
+                    .ours = ours->vaddr,
+                    .bytes = t->system->region[theirs->region].size,
+                };
+            }
         }
         for (; done < n && o.site_count < max; done++) {
             o.site[o.site_count++] = (uint32_t)((site[done] - before) / mkperf_module_unit(module));
@@ -255,7 +220,15 @@ static enum mkperf_status find_profiler(struct observing *t, struct mkperf_error
     t->profiler = &t->system->pd[index];
     t->part = 0;
     o.thread = t->profiler->thread + 2;
-    o.priority = unobserved(t);
+    /* Sends the highest priority of PDs that cannot be observed, + 1, or 0 if there is none. A virtual machine's priority is not
+     * known: it may be any. */
+    for (unsigned i = 0; i < t->system->npds; i++) {
+        const struct mkperf_system_pd *pd = &t->system->pd[i];
+        uint32_t priority = pd->virtual_machine ? MKPERF_SYSTEM_MAX_PRIORITY : pd->priority;
+        bool hidden = !is_elsewhere(t, i) &&
+                      (pd->virtual_machine || (i != t->index && !observable(t, i)));
+        o.priority = hidden && priority + 1 > o.priority ? priority + 1 : o.priority;
+    }
     return ask_part(t, &o, e);
 }
 

@@ -90,33 +90,23 @@ static enum mkperf_status serve_session(struct mkperf_recorder *r, struct mkperf
     return MKPERF_OK;
 }
 
-/*
- * Returns whether a watcher waits for its first batch. It can decode none before the next epoch, which begins after up
- * to 16 batches. The wait ends when the target has recorded nothing for timeout_s.
- */
-static bool waits_for_epoch(struct mkperf_recorder *r, double now)
-{
-    const struct mkperf_stream *s = r->stream;
-    uint64_t captured = s->status.captured + s->status.sched_captured;
-
-    if (!r->watching || !s->running || (s->has_status && !s->status.running) ||
-        mkperf_totals_received(&s->totals) > 0) {
-        return false;
-    }
-    if (captured != r->watched) {
-        r->watched = captured;
-        r->watched_s = now;
-    }
-    return now - r->watched_s <= r->options.link.timeout_s;
-}
-
 /* Updates the deadline. Returns whether the duration is over. */
 static bool update_deadline(struct mkperf_recorder *r, struct mkperf_deadline *d)
 {
     const struct mkperf_totals *t = &r->stream->totals;
     double now = mkperf_now_s();
 
-    if (waits_for_epoch(r, now)) {
+    /* A watcher waits for its first batch. It can decode none before the next epoch, which begins after up to 16 batches. The wait
+     * ends when the target has recorded nothing for timeout_s. */
+    const struct mkperf_stream *s = r->stream;
+    uint64_t captured = s->status.captured + s->status.sched_captured;
+    bool waits = r->watching && s->running && (!s->has_status || s->status.running) &&
+                 mkperf_totals_received(t) == 0;
+    if (waits && captured != r->watched) {
+        r->watched = captured;
+        r->watched_s = now;
+    }
+    if (waits && now - r->watched_s <= r->options.link.timeout_s) {
         mkperf_deadline_begin(d, d->duration_s, now);
         return false;
     }
@@ -460,30 +450,21 @@ static enum mkperf_status wait_for_trigger(struct mkperf_recorder *r, struct mkp
     }
 }
 
-/* Asks how many samples and events a Dump can send at most: twice what is held now, since a recording may continue. */
-static enum mkperf_status ask_held(struct mkperf_recorder *r, uint64_t *most,
-                                   struct mkperf_error *e)
-{
-    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_status_tag};
-    const mkperf_Status *status = &r->link.answer.msg.status;
-
-    *most = MORE;
-    if (mkperf_recorder_ask(r, &m, "GetStatus", e) == MKPERF_OK &&
-        r->link.answer.which_msg == mkperf_ToHost_status_tag && status->held < HELD_MAX &&
-        status->sched_held < HELD_MAX) {
-        *most += 2 * (status->held + status->sched_held);
-    }
-    return e->status;
-}
-
 enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf_error *e)
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_dump_tag};
-    uint64_t most;
+    uint64_t most = MORE;
 
     MKPERF_TRY(mkperf_recorder_connect(r, e));
     MKPERF_TRY(r->options.wait ? wait_for_trigger(r, e) : MKPERF_OK);
-    MKPERF_TRY(ask_held(r, &most, e));
+    /* Asks how many samples and events a Dump can send at most: twice what is held now, since a recording may continue. */
+    const mkperf_Status *held = &r->link.answer.msg.status;
+    mkperf_ToTarget get = {.which_msg = mkperf_ToTarget_get_status_tag};
+    MKPERF_TRY(mkperf_recorder_ask(r, &get, "GetStatus", e));
+    if (r->link.answer.which_msg == mkperf_ToHost_status_tag && held->held < HELD_MAX &&
+        held->sched_held < HELD_MAX) {
+        most += 2 * (held->held + held->sched_held);
+    }
     r->stream->starting = true; /* the next Session is complete from its first sample on */
     MKPERF_TRY(mkperf_recorder_request(r, &m, "Dump", e));
     MKPERF_TRY(mkperf_recorder_refused(r, e));

@@ -20,37 +20,30 @@ static const double OTHER_STOP_PATIENCE_S = 3.0;
 /* How long all messages of another session are awaited. */
 static const double OTHER_DRAIN_PATIENCE_S = 60;
 
-/* Fetches the image's list of programs in parts. A target that refuses has no list. */
-static enum mkperf_status fetch_programs(struct mkperf_recorder *r, struct mkperf_error *e)
+enum mkperf_status mkperf_recorder_connect(struct mkperf_recorder *r, struct mkperf_error *e)
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_stamp_tag};
     struct mkperf_stream *s = r->stream;
+    bool more = true;
 
-    while (!mkperf_stream_stamp_whole(s)) {
+    MKPERF_TRY(mkperf_peer_connect(&r->link, e));
+    /* Fetches the image's list of programs in parts. A target that refuses has no list. */
+    while (more && s->hello.stamp_bytes != 0 && !mkperf_stream_stamp_whole(s)) {
         uint32_t had = s->names.have;
         m.msg.get_stamp.offset = had;
-        MKPERF_TRY(mkperf_recorder_ask(r, &m, "GetStamp", e));
-        if (s->names.have == had) {
-            return MKPERF_OK; /* the reason is reported when names are settled */
+        if (mkperf_recorder_ask(r, &m, "GetStamp", e) == MKPERF_OK) {
+            more = s->names.have != had; /* the reason is reported when names are settled */
+            continue;
         }
-    }
-    return MKPERF_OK;
-}
-
-enum mkperf_status mkperf_recorder_connect(struct mkperf_recorder *r, struct mkperf_error *e)
-{
-    MKPERF_TRY(mkperf_peer_connect(&r->link, e));
-    while (r->stream->hello.stamp_bytes != 0 && fetch_programs(r, e) != MKPERF_OK) {
         /* The parts that have arrived remain valid, unless the target has another image now. */
         r->breaks++;
         if (e->status != MKPERF_ERR_LINK || mkperf_peer_reconnect(&r->link, e) != MKPERF_OK) {
             return e->status;
         }
     }
-    if (mkperf_stream_settle(r->stream, e) == MKPERF_OK) {
-        mkperf_recorder_keep_elfs(r);
-    }
-    return e->status;
+    MKPERF_TRY(mkperf_stream_settle(s, e));
+    mkperf_recorder_keep_elfs(r);
+    return MKPERF_OK;
 }
 
 static void cannot_keep(const struct mkperf_recorder *r, const char *why)
@@ -135,22 +128,6 @@ static enum mkperf_status end_and_configure(struct mkperf_recorder *r, mkperf_To
     return MKPERF_OK;
 }
 
-/* Checks the choice of cores. *cores becomes 0 if it is all cores that the target samples. */
-static enum mkperf_status choose_cores(const struct mkperf_recorder *r, uint32_t *cores,
-                                       struct mkperf_error *e)
-{
-    uint32_t n = r->stream->hello.cores;
-    uint32_t sampled = (UINT32_C(1) << (n < MKPERF_MAX_CORES ? n : MKPERF_MAX_CORES)) - 1;
-    char text[MKPERF_CPU_LIST_TEXT];
-
-    if ((*cores & ~sampled) != 0) {
-        return mkperf_error_set(e, MKPERF_ERR_REFUSED, "the target samples %s, and no others",
-                                mkperf_cpu_mask_text(sampled, text));
-    }
-    *cores = *cores == sampled ? 0 : *cores;
-    return MKPERF_OK;
-}
-
 /* Checks that the session has all that was asked for, because a target of an older build ignores what it does not know.
  * Returns REFUSED if something is missing. */
 static enum mkperf_status check_session(const struct mkperf_recorder *r, const mkperf_Configure *c,
@@ -223,7 +200,15 @@ static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_err
     MKPERF_TRY(mkperf_observe_wanted(&r->options.configure) ? mkperf_observe(r, e) : MKPERF_OK);
     m.msg.configure = r->options.configure;
     mkperf_events_resolve(&m.msg.configure, r->stream->hello.cpu);
-    MKPERF_TRY(choose_cores(r, &m.msg.configure.cores, e));
+    /* The cores become 0 if they are all that the target samples. */
+    uint32_t n = r->stream->hello.cores, *cores = &m.msg.configure.cores;
+    uint32_t sampled = (UINT32_C(1) << (n < MKPERF_MAX_CORES ? n : MKPERF_MAX_CORES)) - 1;
+    char text[MKPERF_CPU_LIST_TEXT];
+    if ((*cores & ~sampled) != 0) {
+        return mkperf_error_set(e, MKPERF_ERR_REFUSED, "the target samples %s, and no others",
+                                mkperf_cpu_mask_text(sampled, text));
+    }
+    *cores = *cores == sampled ? 0 : *cores;
     MKPERF_TRY(choose_words(r, &m.msg.configure, e));
     MKPERF_TRY(mkperf_recorder_request(r, &m, "Configure", e));
     if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_STATE)) {

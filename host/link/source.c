@@ -90,36 +90,12 @@ static const char *reason(int error)
     return error == EINTR ? "stopped" : strerror(error);
 }
 
-/* Connects to one address. Returns 0, or an errno; s->fd is closed then. */
-static int try_address(struct mkperf_source *s, const struct addrinfo *a)
-{
-    socklen_t n = sizeof(int);
-    int error = 0;
-
-    s->fd = socket(a->ai_family, a->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, a->ai_protocol);
-    if (s->fd < 0) {
-        return errno;
-    }
-    if (connect(s->fd, a->ai_addr, a->ai_addrlen) != 0) {
-        error = errno;
-    }
-    if (error == EINPROGRESS || error == EINTR) {
-        error = mkperf_source_wait(s, s->fd, POLLOUT, s->patience_s);
-        if (error == 0 && getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &error, &n) != 0) {
-            error = errno;
-        }
-    }
-    if (error != 0) {
-        mkperf_source_close(s);
-    }
-    return error;
-}
-
 enum mkperf_status mkperf_open_tcp(struct mkperf_source *s, const char *where,
                                    struct mkperf_error *e)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
     struct mkperf_net_address a;
+    socklen_t n = sizeof(int);
     int error = 0;
 
     if (!mkperf_net_address_parse(where, false, &a)) {
@@ -136,7 +112,18 @@ enum mkperf_status mkperf_open_tcp(struct mkperf_source *s, const char *where,
                                 error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error));
     }
     for (const struct addrinfo *i = list; i != NULL && s->fd < 0; i = i->ai_next) {
-        error = try_address(s, i);
+        s->fd = socket(i->ai_family, i->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, i->ai_protocol);
+        bool connected = s->fd >= 0 && connect(s->fd, i->ai_addr, i->ai_addrlen) == 0;
+        error = connected ? 0 : errno;
+        if (error == EINPROGRESS || error == EINTR) {
+            error = mkperf_source_wait(s, s->fd, POLLOUT, s->patience_s);
+            if (error == 0 && getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &error, &n) != 0) {
+                error = errno;
+            }
+        }
+        if (error != 0) {
+            mkperf_source_close(s);
+        }
     }
     freeaddrinfo(list);
     if (s->fd < 0) {
@@ -170,21 +157,6 @@ static int listen_at(const struct addrinfo *a)
     return fd;
 }
 
-/* Listens at the first possible address of the list. IPv6 is tried first, because its "any" accepts IPv4
- * too. */
-static int listen_at_any(const struct addrinfo *list)
-{
-    for (int pass = 0; pass < 2; pass++) {
-        for (const struct addrinfo *a = list; a != NULL; a = a->ai_next) {
-            int fd = (a->ai_family == AF_INET6) == (pass == 0) ? listen_at(a) : -1;
-            if (fd >= 0) {
-                return fd;
-            }
-        }
-    }
-    return -1;
-}
-
 static enum mkperf_status
 start_listening(struct mkperf_source *s, const struct mkperf_net_address *a, struct mkperf_error *e)
 {
@@ -197,7 +169,12 @@ start_listening(struct mkperf_source *s, const struct mkperf_net_address *a, str
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", s->spec,
                                 error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error));
     }
-    s->listener = listen_at_any(list);
+    /* The first possible address. IPv6 is tried first, because its "any" accepts IPv4 too. */
+    for (int pass = 0; pass < 2; pass++) {
+        for (const struct addrinfo *i = list; i != NULL && s->listener < 0; i = i->ai_next) {
+            s->listener = (i->ai_family == AF_INET6) == (pass == 0) ? listen_at(i) : -1;
+        }
+    }
     error = errno;
     freeaddrinfo(list);
     if (s->listener < 0) {
@@ -209,33 +186,20 @@ start_listening(struct mkperf_source *s, const struct mkperf_net_address *a, str
     return MKPERF_OK;
 }
 
-/* Reports the address of the peer. */
-static void say_peer(struct mkperf_source *s, const struct sockaddr *a, socklen_t n)
-{
-    char text[2 * NAME], host[NAME], port[16];
-
-    if (getnameinfo(a, n, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) ==
-        0) {
-        snprintf(text, sizeof text, "connection from %s port %s", host, port);
-        mkperf_source_say(s, text);
-    }
-}
-
 enum mkperf_status mkperf_open_listen(struct mkperf_source *s, const char *where,
                                       struct mkperf_error *e)
 {
     struct sockaddr_storage peer;
     socklen_t n = sizeof peer;
     struct mkperf_net_address a;
+    char text[2 * NAME], host[NAME], port[16];
     int error;
 
     if (!mkperf_net_address_parse(where, true, &a)) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "-t %s: want listen:PORT or listen:ADDR:PORT",
                                 s->spec);
     }
-    if (s->listener < 0 && start_listening(s, &a, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(s->listener < 0 ? start_listening(s, &a, e) : MKPERF_OK);
     error = mkperf_source_wait(s, s->listener, POLLIN, s->accept_s);
     if (error == 0) {
         s->fd = accept4(s->listener, (struct sockaddr *)&peer, &n, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -246,7 +210,11 @@ enum mkperf_status mkperf_open_listen(struct mkperf_source *s, const char *where
                                 reason(error));
     }
     mkperf_net_tune(s->fd);
-    say_peer(s, (struct sockaddr *)&peer, n);
+    if (getnameinfo((struct sockaddr *)&peer, n, host, sizeof host, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV) == 0) {
+        snprintf(text, sizeof text, "connection from %s port %s", host, port);
+        mkperf_source_say(s, text);
+    }
     return MKPERF_OK;
 }
 
@@ -270,7 +238,7 @@ const struct mkperf_source_ops mkperf_source_kinds[] = {
      "a serial line or socket behind sDDF's serial class, this client of it", .interactive = true,
      .open = mkperf_open_sddf, .read = mkperf_source_fd_read, .write = mkperf_write_sddf},
     {"file", "CAPTURE", "replays what `mkperf record --raw CAPTURE` kept; - is the standard input",
-     .open = mkperf_open_file, .read = mkperf_read_file},
+     .open = mkperf_open_file, .read = mkperf_source_fd_read},
     {.scheme = NULL},
 };
 

@@ -58,13 +58,18 @@ enum mkperf_status mkperf_source_fd_read(struct mkperf_source *s, void *p, size_
                                          struct mkperf_error *e)
 {
     ssize_t done = read(s->fd, p, n);
+    bool line = s->ops->interactive; /* otherwise a file, of which an error is one of the input */
 
     *got = done > 0 ? (size_t)done : 0;
+    s->ended = done == 0 && !line;
     if (done > 0 || (done < 0 && (errno == EAGAIN || errno == EINTR))) {
         return MKPERF_OK;
     }
-    return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: %s", s->spec,
-                            done == 0 ? "the other end closed the connection" : strerror(errno));
+    return mkperf_error_set(e, done < 0 && !line ? MKPERF_ERR_INPUT : MKPERF_ERR_LINK, "%s: %s",
+                            s->spec,
+                            done < 0 ? strerror(errno)
+                            : line   ? "the other end closed the connection"
+                                     : "end of the file");
 }
 
 enum mkperf_status mkperf_source_fd_write(struct mkperf_source *s, const void *p, size_t n,
@@ -106,27 +111,6 @@ static bool find_speed(const char *text, speed_t *speed)
            cfsetspeed(&t, *speed) == 0;
 }
 
-static enum mkperf_status set_raw(struct mkperf_source *s, speed_t speed, struct mkperf_error *e)
-{
-    struct termios t;
-
-    if (tcgetattr(s->fd, &t) != 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: not a serial line: %s", s->spec,
-                                strerror(errno));
-    }
-    cfmakeraw(&t);
-    t.c_cflag &= ~(tcflag_t)(CSTOPB | CRTSCTS);
-    t.c_cflag |= CLOCAL | CREAD;
-    t.c_cc[VMIN] = 1;
-    t.c_cc[VTIME] = 0;
-    if (cfsetspeed(&t, speed) != 0 || tcsetattr(s->fd, TCSANOW, &t) != 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: cannot be set up: %s", s->spec,
-                                strerror(errno));
-    }
-    tcflush(s->fd, TCIFLUSH); /* discards older input */
-    return MKPERF_OK;
-}
-
 enum mkperf_status mkperf_open_serial(struct mkperf_source *s, const char *where,
                                       struct mkperf_error *e)
 {
@@ -152,11 +136,23 @@ enum mkperf_status mkperf_open_serial(struct mkperf_source *s, const char *where
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", s->spec,
                                 in_use ? "in use by another program" : strerror(reason));
     }
-    if (set_raw(s, speed, e) != MKPERF_OK) {
+    struct termios t;
+    bool is_line = tcgetattr(s->fd, &t) == 0;
+    if (is_line) { /* raw, 8 bits */
+        cfmakeraw(&t);
+        t.c_cflag &= ~(tcflag_t)(CSTOPB | CRTSCTS);
+        t.c_cflag |= CLOCAL | CREAD;
+        t.c_cc[VMIN] = 1;
+        t.c_cc[VTIME] = 0;
+    }
+    if (!is_line || cfsetspeed(&t, speed) != 0 || tcsetattr(s->fd, TCSANOW, &t) != 0) {
+        mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s: %s", s->spec,
+                         is_line ? "cannot be set up" : "not a serial line", strerror(errno));
         mkperf_source_close(s);
         return e->status;
     }
-    ioctl(s->fd, TIOCEXCL); /* not every line supports it */
+    tcflush(s->fd, TCIFLUSH); /* discards older input */
+    ioctl(s->fd, TIOCEXCL);   /* not every line supports it */
     return MKPERF_OK;
 }
 
@@ -229,21 +225,6 @@ enum mkperf_status mkperf_write_sddf(struct mkperf_source *s, const void *p, siz
     return MKPERF_OK;
 }
 
-/* Chooses the client. The delimiter before the choice ends one that another program began; otherwise it is
- * an empty frame. */
-static enum mkperf_status choose_client(struct mkperf_source *s, unsigned client,
-                                        struct mkperf_error *e)
-{
-    char text[16];
-    int n = snprintf(text, sizeof text, "%c%c%u%c", '\0', SWITCH, client, CHOSEN);
-
-    if (mkperf_source_fd_write(s, text, (size_t)n, e) != MKPERF_OK) {
-        mkperf_source_close(s);
-        return e->status;
-    }
-    return MKPERF_OK;
-}
-
 enum mkperf_status mkperf_open_sddf(struct mkperf_source *s, const char *where,
                                     struct mkperf_error *e)
 {
@@ -251,16 +232,21 @@ enum mkperf_status mkperf_open_sddf(struct mkperf_source *s, const char *where,
         const char *scheme;
         mkperf_source_open_fn *open;
     } lines[] = {{"serial:", mkperf_open_serial}, {"unix:", mkperf_open_unix}};
-    char *end;
+    char *end, text[16];
     unsigned long client = strtoul(where, &end, 10);
 
     for (size_t i = 0; i < 2 && *where >= '0' && *where <= '9' && *end == ',' && client < CLIENTS;
          i++) {
         size_t n = strlen(lines[i].scheme);
         if (strncmp(end + 1, lines[i].scheme, n) == 0) {
-            return lines[i].open(s, end + 1 + n, e) == MKPERF_OK
-                       ? choose_client(s, (unsigned)client, e)
-                       : e->status;
+            MKPERF_TRY(lines[i].open(s, end + 1 + n, e));
+            /* The delimiter before the choice ends one that another program began; otherwise it is an empty frame. */
+            int length = snprintf(text, sizeof text, "%c%c%lu%c", '\0', SWITCH, client, CHOSEN);
+            if (mkperf_source_fd_write(s, text, (size_t)length, e) != MKPERF_OK) {
+                mkperf_source_close(s);
+                return e->status;
+            }
+            return MKPERF_OK;
         }
     }
     return mkperf_error_set(e, MKPERF_ERR_USAGE,
@@ -286,21 +272,4 @@ enum mkperf_status mkperf_open_file(struct mkperf_source *s, const char *where,
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: is a directory", s->spec);
     }
     return MKPERF_OK;
-}
-
-enum mkperf_status mkperf_read_file(struct mkperf_source *s, void *p, size_t n, size_t *got,
-                                    struct mkperf_error *e)
-{
-    ssize_t done;
-
-    do {
-        done = read(s->fd, p, n);
-    } while (done < 0 && errno == EINTR);
-    *got = done > 0 ? (size_t)done : 0;
-    s->ended = done == 0;
-    if (done < 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", s->spec, strerror(errno));
-    }
-    return done > 0 ? MKPERF_OK
-                    : mkperf_error_set(e, MKPERF_ERR_LINK, "%s: end of the file", s->spec);
 }

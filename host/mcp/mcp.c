@@ -51,23 +51,6 @@ static void put_word(void *to, const char *word, const char *help)
     json_array_append_new(to, json_string(word));
 }
 
-static json_t *describe_option(const struct mcp_tool *t, const char *name)
-{
-    char help[MKPERF_HELP_BYTES];
-    const struct mkperf_option *o = option_of(t, name);
-
-    assert(o != NULL);
-    json_t *p = json_pack("{s:s, s:s}", "type", o->value != NULL ? "string" : "boolean",
-                          "description", mkperf_option_help(o, help));
-    if (o->kind == MKPERF_VALUE_WORD && o->words != NULL) { /* a list is of examples */
-        json_t *words = json_array();
-
-        mkperf_words(o->words, o->list, put_word, words);
-        json_object_set_new(p, "enum", words);
-    }
-    return p;
-}
-
 static json_t *describe_tool(const struct mcp_tool *t)
 {
     json_t *properties = json_object(), *required = json_array();
@@ -80,7 +63,17 @@ static json_t *describe_tool(const struct mcp_tool *t)
         json_array_append_new(required, json_string(word));
     }
     for (const char *at = t->options; next_word(&at, word);) {
-        json_object_set_new(properties, word, describe_option(t, word));
+        char help[MKPERF_HELP_BYTES];
+        const struct mkperf_option *o = option_of(t, word);
+        assert(o != NULL);
+        json_t *p = json_pack("{s:s, s:s}", "type", o->value != NULL ? "string" : "boolean",
+                              "description", mkperf_option_help(o, help));
+        if (o->kind == MKPERF_VALUE_WORD && o->words != NULL) { /* a list is of examples */
+            json_t *words = json_array();
+            mkperf_words(o->words, o->list, put_word, words);
+            json_object_set_new(p, "enum", words);
+        }
+        json_object_set_new(properties, word, p);
     }
     name_of(t, word);
     return json_pack("{s:s, s:s, s:{s:s, s:o, s:o, s:b}, s:{s:b, s:b}}", "name", word,

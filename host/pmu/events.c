@@ -39,23 +39,6 @@ const struct mkperf_pmu_metric *mkperf_pmu_metrics(const char *cpu)
     return t->metric;
 }
 
-/* Appends the groups of events of one metric group. An event that has several figures is counted for the first one. */
-static enum mkperf_status append_group(const char *group, const struct mkperf_pmu_metric *metric,
-                                       mkperf_Configure *c, struct mkperf_error *e)
-{
-    enum mkperf_status status = MKPERF_OK;
-
-    for (const struct mkperf_pmu_metric *m = metric; m->unit != NULL && status == MKPERF_OK; m++) {
-        char text[80];
-
-        if (strcmp(m->group, group) == 0) {
-            snprintf(text, sizeof text, "{%s,%s}", m->event, m->of);
-            status = mkperf_events_parse(text, c, e);
-        }
-    }
-    return status;
-}
-
 /* Returns the number of a group's figures. */
 static unsigned figures(const struct mkperf_pmu_metric *m, const char *group)
 {
@@ -74,9 +57,8 @@ enum mkperf_status mkperf_pmu_metric_groups(const char *groups, const char *cpu,
     const struct mkperf_pmu_metric *metric = mkperf_pmu_metrics(cpu);
     const unsigned max = sizeof c->events / sizeof *c->events, before = c->events_count;
     char lacks[64] = "", full[64] = "";
-    enum mkperf_status status = MKPERF_OK;
 
-    for (const char *at = groups; at != NULL && status == MKPERF_OK;) {
+    for (const char *at = groups; at != NULL;) {
         char group[16];
         size_t length = strcspn(at, ",");
 
@@ -88,9 +70,17 @@ enum mkperf_status mkperf_pmu_metric_groups(const char *groups, const char *cpu,
                                     "-M: '%.*s': want ipc, cache, branch, stall or bus",
                                     (int)length, at);
         }
-        if (n != 0 && c->events_count + 2 * n <= max) {
-            status = append_group(group, metric, c, e);
-        } else {
+        /* An event that has several figures is counted for the first one. */
+        bool fits = n != 0 && c->events_count + 2 * n <= max;
+        for (const struct mkperf_pmu_metric *m = metric; fits && m->unit != NULL; m++) {
+            char text[80];
+
+            if (strcmp(m->group, group) == 0) {
+                snprintf(text, sizeof text, "{%s,%s}", m->event, m->of);
+                MKPERF_TRY(mkperf_events_parse(text, c, e));
+            }
+        }
+        if (!fits) {
             char *list = n == 0 ? lacks : full;
             size_t used = strlen(list);
             snprintf(list + used, sizeof lacks - used, "%s%s", used != 0 ? ", " : "", group);
@@ -102,10 +92,8 @@ enum mkperf_status mkperf_pmu_metric_groups(const char *groups, const char *cpu,
              lacks[0] != '\0' && full[0] != '\0' ? "; " : "",
              full[0] != '\0' ? "a session has at most 16 events, so this one is without " : "",
              full);
-    if (status == MKPERF_OK && c->events_count == before) {
-        status = mkperf_error_set(e, MKPERF_ERR_INPUT, "%s", missing);
-    }
-    return status;
+    return c->events_count != before ? MKPERF_OK
+                                     : mkperf_error_set(e, MKPERF_ERR_INPUT, "%s", missing);
 }
 
 /* perf's names of events, which targets use, too (pd/pmu). */
@@ -153,32 +141,6 @@ void mkperf_pmu_events(mkperf_put *put, void *to)
     }
 }
 
-/* Stores a decimal number from 1 to max. Returns false if text is anything else. */
-static bool parse_number(const char *text, uint64_t max, uint64_t *out)
-{
-    char *end;
-
-    if (!isdigit((unsigned char)text[0])) {
-        return false;
-    }
-    errno = 0;
-    *out = strtoull(text, &end, 10);
-    return errno == 0 && *end == '\0' && *out >= 1 && *out <= max;
-}
-
-static bool is_raw(const char *name, size_t n)
-{
-    if (n < 2 || n > 9 || name[0] != 'r') {
-        return false;
-    }
-    for (size_t i = 1; i < n; i++) {
-        if (!isxdigit((unsigned char)name[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static enum mkperf_status parse_terms(const char **at, mkperf_EventSpec *spec,
                                       struct mkperf_error *e)
 {
@@ -191,18 +153,18 @@ static enum mkperf_status parse_terms(const char **at, mkperf_EventSpec *spec,
         size_t n = strcspn(*at, ",/");
         /* A term of /period=N,freq=N/, n bytes long. */
         const char *term = *at;
-        char number[24] = "";
+        char *behind;
         const char *equals = memchr(term, '=', n);
         size_t key = equals != NULL ? (size_t)(equals - term) : n;
-        uint64_t value, max = mkperf_event_term_max(term, key);
+        uint64_t max = mkperf_event_term_max(term, key);
         if (max == 0) {
             return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: \"%.*s\": want period=N or freq=N",
                                     (int)n, term);
         }
-        if (key < n && n - key - 1 < sizeof number) {
-            memcpy(number, equals + 1, n - key - 1);
-        }
-        if (!parse_number(number, max, &value)) {
+        errno = 0;
+        uint64_t value = key < n ? strtoull(equals + 1, &behind, 10) : 0;
+        if (value < 1 || value > max || errno != 0 || !isdigit((unsigned char)equals[1]) ||
+            behind != term + n) {
             return mkperf_error_set(e, MKPERF_ERR_USAGE,
                                     "-e: \"%.*s\": want a number from 1 to %" PRIu64, (int)n, term,
                                     max);
@@ -231,7 +193,7 @@ static enum mkperf_status parse_event(const char **at, mkperf_EventSpec *spec,
             e, MKPERF_ERR_USAGE, "-e: %s \"%.60s\"",
             n == 0 ? "want an event's name at" : "no event has a name as long as", name);
     }
-    if (is_raw(name, n)) {
+    if (name[0] == 'r' && n >= 2 && n <= 9 && strspn(name + 1, "0123456789abcdefABCDEF") >= n - 1) {
         spec->raw = (uint32_t)strtoul(name + 1, NULL, 16);
     } else {
         memcpy(spec->name, name, n);

@@ -19,11 +19,6 @@
 static const double WHOLE_S = 1.0;
 enum { POLL_MS = 50, ESTIMATE_HZ = 1000 };
 
-static bool stopped(const struct stat_measure *s)
-{
-    return mkperf_peer_stopped(&s->recorder.link);
-}
-
 /* ---- messages of the target ------------------------------------------------------------------- */
 
 static void on_end(struct stat_measure *s)
@@ -119,45 +114,6 @@ static bool has_parts(const struct stat_measure *s)
     return s->per_pd || s->style.per_core;
 }
 
-/* Reads how long each PD ran since the session began. */
-static enum mkperf_status read_runs(struct stat_measure *s, struct mkperf_error *e)
-{
-    struct mkperf_latency_rows rows = {0};
-    struct mkperf_pds *pds = s->recorder.pds;
-
-    if (s->session.events_count == STAT_EVENTS) {
-        return MKPERF_OK;
-    }
-    MKPERF_TRY(mkperf_latency_query(&s->recorder, &rows, e));
-    mkperf_SessionEvent *event = &s->session.events[s->session.events_count];
-    *event = (mkperf_SessionEvent){.code = UINT32_MAX};
-    snprintf(event->name, sizeof event->name, "%s", MKPERF_RUN_TIME_EVENT);
-    stat_begin_runs(&s->work);
-    for (unsigned i = 0; i < rows.nruns; i++) {
-        stat_add_run(&s->work, mkperf_pds_find(pds, rows.run[i].thread), rows.run[i].ns);
-    }
-    mkperf_latency_rows_free(&rows);
-    return MKPERF_OK;
-}
-
-/* Marks the rows of cores that do not answer. Their counters cannot be read. The target only has the overflows that it saw
- * before, which are no count of the whole time. */
-static enum mkperf_status find_late(struct stat_measure *s, struct mkperf_error *e)
-{
-    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_status_tag};
-    struct mkperf_core core;
-    unsigned number;
-
-    MKPERF_TRY(mkperf_recorder_ask(&s->recorder, &m, "GetStatus", e));
-    for (unsigned i = 0; mkperf_stream_core(s->recorder.stream, i, &number, &core); i++) {
-        for (unsigned k = 1; k < s->work.rows; k++) {
-            s->work.row[k].late |= s->work.row[k].pd == STAT_CORE + number &&
-                                   core.state != MKPERF_CORE_RUNS;
-        }
-    }
-    return MKPERF_OK;
-}
-
 /*
  * Receives a reading into s->work, with the counts by PD and core if `all`. *by_pd is set if the kernel has counts by PD. If the
  * counts belong to another session, s->work becomes the last complete reading.
@@ -167,23 +123,50 @@ static enum mkperf_status read_counts(struct stat_measure *s, bool all, bool *by
 {
     const mkperf_Counts *c = &s->recorder.link.answer.msg.counts;
 
-    MKPERF_TRY(ask_part(s, 0, e));
-    if (s->foreign) {
-        s->work = s->good;
-        return MKPERF_OK;
-    }
-    *by_pd = c->by_pd;
-    stat_begin(&s->work, c);
-    for (uint32_t part = 1, parts = all ? c->parts : 1; part < parts; part++) {
+    for (uint32_t part = 0, parts = 1; part < parts; part++) {
         MKPERF_TRY(ask_part(s, part, e));
         if (s->foreign) {
             s->work = s->good;
             return MKPERF_OK;
         }
-        stat_add(&s->work, c, s->recorder.pds);
+        if (part == 0) {
+            *by_pd = c->by_pd;
+            parts = all ? c->parts : 1;
+            stat_begin(&s->work, c);
+        } else {
+            stat_add(&s->work, c, s->recorder.pds);
+        }
     }
-    MKPERF_TRY(all && s->style.per_core && !s->ended ? find_late(s, e) : MKPERF_OK);
-    MKPERF_TRY(all && s->util && !s->ended ? read_runs(s, e) : MKPERF_OK);
+    if (all && s->style.per_core && !s->ended) {
+        /* Marks the rows of cores that do not answer. Their counters cannot be read. The target only has the overflows that it saw
+         * before, which are no count of the whole time. */
+        mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_status_tag};
+        struct mkperf_core core;
+        unsigned number;
+
+        MKPERF_TRY(mkperf_recorder_ask(&s->recorder, &m, "GetStatus", e));
+        for (unsigned i = 0; mkperf_stream_core(s->recorder.stream, i, &number, &core); i++) {
+            for (unsigned k = 1; k < s->work.rows; k++) {
+                s->work.row[k].late |= s->work.row[k].pd == STAT_CORE + number &&
+                                       core.state != MKPERF_CORE_RUNS;
+            }
+        }
+    }
+    if (all && s->util && !s->ended && s->session.events_count < STAT_EVENTS) {
+        /* Reads how long each PD ran since the session began. */
+        struct mkperf_latency_rows rows = {0};
+        mkperf_SessionEvent *event = &s->session.events[s->session.events_count];
+
+        MKPERF_TRY(mkperf_latency_query(&s->recorder, &rows, e));
+        *event = (mkperf_SessionEvent){.code = UINT32_MAX};
+        snprintf(event->name, sizeof event->name, "%s", MKPERF_RUN_TIME_EVENT);
+        stat_begin_runs(&s->work);
+        for (unsigned i = 0; i < rows.nruns; i++) {
+            stat_add_run(&s->work, mkperf_pds_find(s->recorder.pds, rows.run[i].thread),
+                         rows.run[i].ns);
+        }
+        mkperf_latency_rows_free(&rows);
+    }
     if (all || !has_parts(s)) {
         s->good = s->work;
     }
@@ -218,9 +201,9 @@ static enum mkperf_status count(struct stat_measure *s, struct mkperf_error *e)
     bool by_pd;
 
     memset(&s->before, 0, sizeof s->before);
-    while (!stopped(s) && !s->ended && (wanted <= 0 || time < wanted)) {
+    while (!mkperf_peer_stopped(&s->recorder.link) && !s->ended && (wanted <= 0 || time < wanted)) {
         double until = mkperf_now_s() + POLL_MS / 1000.0;
-        while (mkperf_now_s() < until && !stopped(s)) {
+        while (mkperf_now_s() < until && !mkperf_peer_stopped(&s->recorder.link)) {
             MKPERF_TRY(mkperf_peer_pump(&s->recorder.link, 10, e));
         }
         bool all = has_parts(s) && (s->interval_ms != 0 || mkperf_now_s() - whole >= WHOLE_S);
@@ -356,24 +339,6 @@ static void set_events(struct stat_measure *s, bool estimate)
     }
 }
 
-/* Refuses counts by core that do not exist: the kernel has one table of software events for all
- * cores, and one of counts by thread. */
-static enum mkperf_status check_by_core(const struct stat_measure *s, struct mkperf_error *e)
-{
-    const mkperf_Session *session = &s->session;
-
-    for (unsigned i = 0; s->style.per_core && i < session->events_count; i++) {
-        bool soft = session->events[i].code >= MKPERF_SOFT_CODE;
-        if ((soft || session->events[i].only != 0) && s->recorder.stream->hello.cores > 1) {
-            return mkperf_error_set(e, MKPERF_ERR_REFUSED,
-                                    "--per-core: '%s' %s, which the target does not count by core",
-                                    session->events[i].name,
-                                    soft ? "is a software event" : "has :G or :H");
-        }
-    }
-    return MKPERF_OK;
-}
-
 static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *e)
 {
     bool by_pd = true;
@@ -385,10 +350,18 @@ static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *
         return receive_samples(s, e);
     }
     MKPERF_TRY(begin_session(s, e));
-    if (check_by_core(s, e) != MKPERF_OK) {
-        struct mkperf_error ignored;
-        stop_session(s, &ignored);
-        return e->status;
+    /* The kernel has one table of software events for all cores, and one of counts by thread. */
+    bool cores = s->style.per_core && s->recorder.stream->hello.cores > 1;
+    for (unsigned i = 0; cores && i < s->session.events_count; i++) {
+        const mkperf_SessionEvent *v = &s->session.events[i];
+        bool soft = v->code >= MKPERF_SOFT_CODE;
+        if (soft || v->only != 0) {
+            struct mkperf_error ignored;
+            stop_session(s, &ignored);
+            return mkperf_error_set(e, MKPERF_ERR_REFUSED,
+                                    "--per-core: '%s' %s, which the target does not count by core",
+                                    v->name, soft ? "is a software event" : "has :G or :H");
+        }
     }
     MKPERF_TRY(s->per_pd ? read_counts(s, false, &by_pd, e) : MKPERF_OK);
     if (s->per_pd && !by_pd) {
@@ -443,7 +416,7 @@ static enum mkperf_status measure(struct stat_measure *s, struct mkperf_error *e
     set_events(s, s->estimate);
     s->style.cores = chosen != 0 ? (unsigned)__builtin_popcount(chosen)
                                  : s->recorder.stream->hello.cores;
-    for (uint64_t i = 0; i < s->runs && !stopped(s); i++) {
+    for (uint64_t i = 0; i < s->runs && !mkperf_peer_stopped(&s->recorder.link); i++) {
         status = run_once(s, e);
         mkperf_progress_end();
         if (status != MKPERF_OK) {

@@ -18,35 +18,26 @@ static double stat_seconds(const struct stat_reading *r, const struct stat_row *
     return row->seconds > 0 ? row->seconds : r->seconds;
 }
 
-/* Returns the count of the event with number `code` and the same modes as event i, if possible of its group, whose
- * counts are of the same times, or 0 if there is no such event. */
-static double count_of(const struct stat_reading *r, const struct stat_row *row,
-                       const mkperf_Session *session, unsigned i, uint32_t code)
-{
-    const mkperf_SessionEvent *like = &session->events[i];
-    double count = 0;
-
-    for (unsigned k = r->events; k-- > 0;) {
-        const mkperf_SessionEvent *v = &session->events[k];
-        if (v->code == code && !v->user_counter == !like->user_counter &&
-            !v->kernel_counter == !like->kernel_counter && v->only == like->only) {
-            count = stat_sum(&row->value[k]);
-            if (v->group != 0 && v->group == like->group) {
-                break;
-            }
-        }
-    }
-    return count;
-}
-
-/* Stores the first metric of event i of which the other event was counted, too. */
+/* Stores the first metric of event i of which the other event was counted, too, with the same modes: if possible in its group, whose
+ * counts are of the same times. */
 static bool metric_of(const struct stat_reading *r, const struct stat_row *row,
                       const mkperf_Session *session, const char *cpu, unsigned i, double *figure,
                       const char **unit)
 {
+    const mkperf_SessionEvent *like = &session->events[i];
+
     for (const struct mkperf_pmu_metric *m = mkperf_pmu_metrics(cpu); m->unit != NULL; m++) {
-        double of =
-            m->event_code == session->events[i].code ? count_of(r, row, session, i, m->of_code) : 0;
+        double of = 0;
+        for (unsigned k = r->events; m->event_code == like->code && k-- > 0;) {
+            const mkperf_SessionEvent *v = &session->events[k];
+            if (v->code == m->of_code && !v->user_counter == !like->user_counter &&
+                !v->kernel_counter == !like->kernel_counter && v->only == like->only) {
+                of = stat_sum(&row->value[k]);
+                if (v->group != 0 && v->group == like->group) {
+                    break;
+                }
+            }
+        }
         if (of > 0) {
             *figure = m->factor * stat_sum(&row->value[i]) / of;
             *unit = m->unit;
@@ -200,12 +191,6 @@ static void print_fields(const struct stat_reading *r, const struct stat_row *ro
     }
 }
 
-/* Returns the name of a row's PD. Row 0 is the system. */
-static const char *pd_of(const struct stat_reading *r, unsigned k, const struct stat_style *style)
-{
-    return mkperf_pds_at(style->pds, r->row[k].pd)->name;
-}
-
 /* Returns whether the reading has rows of cores, which replace the row of the system, as in perf stat; or rows of PDs. */
 static bool has_rows(const struct stat_reading *r, bool of_cores)
 {
@@ -224,7 +209,7 @@ static bool is_shown(const struct stat_reading *r, unsigned k, const struct stat
     if (k == 0 || stat_is_core(&r->row[k])) {
         return (k != 0) == (style->per_core && has_rows(r, true));
     }
-    const char *name = pd_of(r, k, style), *at = style->only;
+    const char *name = mkperf_pds_at(style->pds, r->row[k].pd)->name, *at = style->only;
     size_t n = strlen(name);
     while (at != NULL && (strncmp(at, name, n) != 0 || (at[n] != ',' && at[n] != '\0'))) {
         at = strchr(at, ',');
@@ -285,7 +270,7 @@ static void print_values(const struct stat_reading *r, const struct stat_row *ro
 static void print_row(const struct stat_reading *r, unsigned k, const struct stat_style *style)
 {
     bool system = k == 0 || stat_is_core(&r->row[k]), pds = has_rows(r, false);
-    const char *name = system ? "system" : pd_of(r, k, style);
+    const char *name = system ? "system" : mkperf_pds_at(style->pds, r->row[k].pd)->name;
 
     for (unsigned i = 0; i < r->events; i++) {
         if (style->values != NULL) {

@@ -106,11 +106,11 @@ static void entry_text(const struct top_screen *s, const struct top_entry *at, c
 
 static const char *pd_titles(const struct top_screen *s)
 {
-    if (s->charged) {
-        return s->counts->sched != NULL ? REPORT_CHARGED_TITLES("     Util")
-                                        : REPORT_CHARGED_TITLES("");
-    }
-    return s->counts->sched != NULL ? "  Share   Samples     Util  PD" : "  Share   Samples  PD";
+    static const char *const titles[2][2] = {
+        {"  Share   Samples  PD", "  Share   Samples     Util  PD"},
+        {REPORT_CHARGED_TITLES(""), REPORT_CHARGED_TITLES("     Util")}};
+
+    return titles[s->charged][s->counts->sched != NULL];
 }
 
 /* Adds a line for a PD. Returns its text. */

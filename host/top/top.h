@@ -38,12 +38,6 @@ struct top_row {
     struct top_window weight;
 };
 
-/* The work of PD `by` on behalf of PD `to`, which may be the same PD (profile/profile.h). */
-struct top_pair {
-    uint32_t event, to, by;
-    struct top_window weight;
-};
-
 struct top_counts {
     /* Set before the session begins: */
     struct mkperf_pds *pds;
@@ -54,9 +48,10 @@ struct top_counts {
     bool all;     /* lists are of the time since the session began, not of the window */
     bool no_idle; /* lists leave out idle, and shares are of the rest */
     struct mkperf_session session;
-    struct mkperf_hash keys, pair_keys;
+    struct mkperf_hash keys, pair_keys; /* pair_keys: event, to, by */
     struct top_row *row;
-    struct top_pair *pair;
+    /* The work of PD `by` on behalf of PD `to`, which may be the same PD (profile/profile.h). */
+    struct top_window *pair;
     uint32_t room, pair_room;
     struct mkperf_analysis *sched; /* the analysis of a session with scheduling events; else NULL */
     struct top_window *ran;        /* for each PD the time in ns that it ran */

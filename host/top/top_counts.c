@@ -74,9 +74,15 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     return MKPERF_OK;
 }
 
-/* Returns the row of the function that was interrupted, as mkperf report names it. */
-static struct top_row *row_of(struct top_counts *c, const struct mkperf_sample *s)
+static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
+                                     struct mkperf_error *e)
 {
+    struct top_counts *c = self;
+    uint64_t slice = s->time_ns / slice_ns(c);
+
+    (void)e;
+    c->newest = slice > c->newest ? slice : c->newest;
+    /* The row of the function that was interrupted, as mkperf report names it. */
     bool kernel = s->flags & MKPERF_SAMPLE_KERNEL || s->flags & MKPERF_SAMPLE_NO_USER;
     uint64_t addr = s->flags & MKPERF_SAMPLE_KERNEL ? s->kernel_pc : kernel ? 0 : s->pc;
     struct mkperf_module *m = kernel ? c->kernel : mkperf_pds_module(c->pds, s->pd);
@@ -89,7 +95,6 @@ static struct top_row *row_of(struct top_counts *c, const struct mkperf_sample *
                        : known ? symbol.start
                                : addr & ~(uint64_t)(PAGE - 1)};
     uint32_t number = mkperf_hash_number(&c->keys, key, 5);
-
     MKPERF_GROW(c->row, c->room, (size_t)number + 1);
     struct top_row *row = &c->row[number];
     if (row->name == NULL) {
@@ -103,28 +108,14 @@ static struct top_row *row_of(struct top_counts *c, const struct mkperf_sample *
         row->kernel = kernel;
         row->guest = guest;
     }
-    return row;
-}
-
-static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
-                                     struct mkperf_error *e)
-{
-    struct top_counts *c = self;
+    add_at(&row->weight, slice, s->period);
+    /* The PD that it is charged to. */
     const struct mkperf_chain *chain = s->callers;
-    uint64_t slice = s->time_ns / slice_ns(c);
     bool own = chain->n == 0 || mkperf_confidence(s->flags) == MKPERF_AMBIGUOUS;
-    uint32_t to = own ? s->pd : chain->caller[chain->n - 1].pd; /* it is charged */
-    uint32_t number = mkperf_hash_number(&c->pair_keys, (uint64_t[3]){s->event, to, s->pd}, 3);
-
-    (void)e;
-    c->newest = slice > c->newest ? slice : c->newest;
-    add_at(&row_of(c, s)->weight, slice, s->period);
+    uint32_t to = own ? s->pd : chain->caller[chain->n - 1].pd;
+    number = mkperf_hash_number(&c->pair_keys, (uint64_t[3]){s->event, to, s->pd}, 3);
     MKPERF_GROW(c->pair, c->pair_room, (size_t)number + 1);
-    struct top_pair *pair = &c->pair[number];
-    pair->event = s->event;
-    pair->to = to;
-    pair->by = s->pd;
-    add_at(&pair->weight, slice, s->period);
+    add_at(&c->pair[number], slice, s->period);
     if (s->core < MKPERF_MAX_CORES) {
         size_t at = (size_t)s->event * MKPERF_MAX_CORES + s->core;
 
@@ -258,25 +249,6 @@ static uint64_t time_of(const struct top_counts *c, const struct top_window *w, 
     return ns;
 }
 
-/* Adds how long each PD ran. PDs that ran without a sample get a row. */
-static void add_util(const struct top_counts *c, struct top_list *out)
-{
-    const struct mkperf_analysis *a = c->sched;
-    uint64_t all = a->last_ns > window_begin(c) ? a->last_ns - window_begin(c) : 0;
-    uint64_t unknown = time_of(c, &c->unknown, MKPERF_SCHED_NOBODY);
-
-    for (uint32_t pd = 0; pd < a->npds && all > 0; pd++) {
-        uint64_t ns = time_of(c, pd < c->ran_room ? &c->ran[pd] : NULL, pd);
-
-        if (ns > 0 && !(a->pd[pd].idle && c->no_idle)) {
-            pd_entry(out, mkperf_analysis_name(a, pd))->util += mkperf_percent(ns, all);
-        }
-    }
-    if (all > 0 && unknown > 0) {
-        pd_entry(out, "[not known]")->util = mkperf_percent(unknown, all);
-    }
-}
-
 void top_counts_list(const struct top_counts *c, uint32_t event, const char *pd, enum top_sort sort,
                      struct top_list *out)
 {
@@ -303,8 +275,18 @@ void top_counts_list(const struct top_counts *c, uint32_t event, const char *pd,
                 .pd = name, .name = r->name, .kernel = r->kernel, .guest = r->guest, .weight = w};
         }
     }
-    if (c->sched != NULL) {
-        add_util(c, out);
+    /* Adds how long each PD ran. PDs that ran without a sample get a row. */
+    const struct mkperf_analysis *a = c->sched;
+    uint64_t all = a != NULL && a->last_ns > window_begin(c) ? a->last_ns - window_begin(c) : 0;
+    for (uint32_t i = 0; all > 0 && i < a->npds; i++) {
+        uint64_t ns = time_of(c, i < c->ran_room ? &c->ran[i] : NULL, i);
+        if (ns > 0 && !(a->pd[i].idle && c->no_idle)) {
+            pd_entry(out, mkperf_analysis_name(a, i))->util += mkperf_percent(ns, all);
+        }
+    }
+    uint64_t unknown = all > 0 ? time_of(c, &c->unknown, MKPERF_SCHED_NOBODY) : 0;
+    if (unknown > 0) {
+        pd_entry(out, "[not known]")->util = mkperf_percent(unknown, all);
     }
     for (unsigned i = 0; i < MKPERF_MAX_CORES; i++) {
         size_t at = (size_t)event * MKPERF_MAX_CORES + i;
@@ -327,11 +309,12 @@ void top_counts_charge(const struct top_counts *c, uint32_t event, struct mkperf
     *out = (struct mkperf_charge){
         .pair = mkperf_xcalloc((size_t)c->pair_keys.count + 1, sizeof *out->pair)};
     for (uint32_t i = 0; i < c->pair_keys.count; i++) {
-        const struct top_pair *pair = &c->pair[i];
-        struct mkperf_weight w = in_window(c, &pair->weight);
-        if (pair->event == event && w.samples != 0 && !is_left_out(c, pair->by)) {
-            out->pair[out->npairs++] =
-                (struct mkperf_charge_pair){.to = pair->to, .by = pair->by, .weight = w};
+        uint32_t words;
+        const uint64_t *key = mkperf_hash_key(&c->pair_keys, i, &words);
+        uint32_t to = (uint32_t)key[1], by = (uint32_t)key[2];
+        struct mkperf_weight w = in_window(c, &c->pair[i]);
+        if (key[0] == event && w.samples != 0 && !is_left_out(c, by)) {
+            out->pair[out->npairs++] = (struct mkperf_charge_pair){.to = to, .by = by, .weight = w};
         }
     }
     mkperf_charge_sum(out, mkperf_pds_count(c->pds));

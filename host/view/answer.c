@@ -68,6 +68,11 @@ static bool read_number(struct MHD_Connection *c, const char *name, uint64_t max
     return isdigit((unsigned char)*text) && *end == '\0' && errno == 0 && *out <= max;
 }
 
+static enum MHD_Result bad_parameter(struct MHD_Connection *c)
+{
+    return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "an invalid parameter");
+}
+
 static enum MHD_Result answer_memory(struct MHD_Connection *c, void *p, size_t n, const char *type)
 {
     return reply(c, MHD_HTTP_OK, view_http.create_response_from_buffer(n, p, MHD_RESPMEM_MUST_FREE),
@@ -83,11 +88,13 @@ static enum MHD_Result answer_stretch(const struct view_server *s, struct MHD_Co
     if (!read_number(c, "from", INT64_MAX, &from, &has[0]) || !has[0] ||
         !read_number(c, "to", INT64_MAX, &to, &has[1]) || !has[1] ||
         !read_number(c, "most", STRETCH_MOST, &most, &has[2]) || !has[2]) {
-        return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "an invalid parameter");
+        return bad_parameter(c);
     }
-    struct page_bytes b = {.n = 0};
-    if (s->live == NULL) {
-        b = view_shown_stretch(&s->shown[0], from, to, most);
+    struct page_bytes b = {.n = 0}; /* so it is if the page has all intervals, too */
+    const struct view_shown *r = &s->shown[0];
+    if (s->live == NULL && r->schedule.kept != NULL && from < to &&
+        to - 1 <= r->last_ns - r->first_ns) {
+        b = page_schedule_stretch(&r->schedule, r->first_ns, from, to, most);
     }
     if (b.n == 0) {
         return view_answer_problem(c, MHD_HTTP_NOT_FOUND, "no scheduling events can be read there");
@@ -105,13 +112,13 @@ static enum MHD_Result answer_code(const struct view_server *s, struct MHD_Conne
 
     if (!read_number(c, "function", UINT32_MAX, &function, &has_function) || !has_function ||
         !read_number(c, "base", 1, &base, &has_base)) {
-        return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "an invalid parameter");
+        return bad_parameter(c);
     }
     const struct mkperf_frames *f = s->live != NULL    ? base != 0 ? NULL : &s->live->frames
                                     : base < s->nshown ? &s->shown[base].frames
                                                        : NULL;
     if (f == NULL || function >= f->functions.count) {
-        return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "an invalid parameter");
+        return bad_parameter(c);
     }
     out = mkperf_memstream_open(&text, &n);
     page_code_json(f, (uint32_t)function,
@@ -159,7 +166,8 @@ static enum MHD_Result answer_speedscope_profile(const struct view_server *s,
     return answer_fd(c, fd, json_type);
 }
 
-static const char *type_of(const char *name)
+static enum MHD_Result answer_speedscope(const struct view_server *s, struct MHD_Connection *c,
+                                         const char *name)
 {
     static const char *const types[][2] = {{".html", "text/html; charset=utf-8"},
                                            {".js", "text/javascript; charset=utf-8"},
@@ -169,30 +177,20 @@ static const char *type_of(const char *name)
                                            {".png", "image/png"},
                                            {".ico", "image/x-icon"},
                                            {".woff2", "font/woff2"}};
-    const char *dot = strrchr(name, '.');
-
-    for (size_t i = 0; dot && i < sizeof types / sizeof *types; i++) {
-        if (strcmp(dot, types[i][0]) == 0) {
-            return types[i][1];
-        }
-    }
-    return "application/octet-stream";
-}
-
-static enum MHD_Result answer_speedscope(const struct view_server *s, struct MHD_Connection *c,
-                                         const char *name)
-{
-    char *path = NULL;
-    int fd;
+    const char *dot = strrchr(name, '.'), *type = "application/octet-stream";
 
     if (strcmp(name, "profile.json") == 0 && s->live == NULL) {
         return answer_speedscope_profile(s, c);
     }
+    for (size_t i = 0; dot && i < sizeof types / sizeof *types; i++) {
+        type = strcmp(dot, types[i][0]) == 0 ? types[i][1] : type;
+    }
     for (unsigned i = 0; i < s->nfiles; i++) {
-        if (strcmp(s->file[i], name) == 0 && asprintf(&path, "%s/%s", s->speedscope, name) > 0) {
-            fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        if (strcmp(s->file[i], name) == 0) {
+            char *path = mkperf_xprintf("%s/%s", s->speedscope, name);
+            int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
             free(path);
-            return answer_fd(c, fd, type_of(name));
+            return answer_fd(c, fd, type);
         }
     }
     return view_answer_problem(c, MHD_HTTP_NOT_FOUND, "no such page");
@@ -215,7 +213,7 @@ enum MHD_Result view_answer(const struct view_server *s, struct MHD_Connection *
         bool other = strcmp(path, "data/base") == 0, kept = s->live == NULL, has_number = false;
         uint64_t number_of = 0;
         if (!read_number(c, "number", 64, &number_of, &has_number)) {
-            return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "an invalid parameter");
+            return bad_parameter(c);
         }
         number_of = other ? 1 + number_of : 0;
         struct page_bytes b = {.n = 0};
@@ -288,15 +286,6 @@ enum mkperf_status view_shown_read(struct view_shown *s, const char *path,
                          : mkperf_error_set(e, MKPERF_ERR_OUTPUT,
                                             "temporary file: cannot be read (TMPDIR names its "
                                             "directory)");
-}
-
-struct page_bytes view_shown_stretch(const struct view_shown *s, uint64_t from, uint64_t to,
-                                     uint64_t most)
-{
-    if (s->schedule.kept == NULL || from >= to || to - 1 > s->last_ns - s->first_ns) {
-        return (struct page_bytes){.n = 0};
-    }
-    return page_schedule_stretch(&s->schedule, s->first_ns, from, to, most);
 }
 
 void view_shown_free(struct view_shown *s)

@@ -20,19 +20,6 @@ enum mkperf_status view_http_load(struct mkperf_error *e)
 
 enum { IDLE_S = 30, REQUEST_BYTES = 16 * 1024, WAIT_MS = 100 };
 
-static bool make_token(char token[VIEW_TOKEN + 1])
-{
-    uint8_t random[VIEW_TOKEN / 2];
-
-    if (getrandom(random, sizeof random, 0) != sizeof random) {
-        return false;
-    }
-    for (size_t i = 0; i < sizeof random; i++) {
-        snprintf(token + 2 * i, 3, "%02x", random[i]);
-    }
-    return true;
-}
-
 /* Returns whether a path begins with the token. The comparison takes the same time wherever they
  * differ. */
 static bool has_token(const struct view_server *s, const char *url)
@@ -46,20 +33,6 @@ static bool has_token(const struct view_server *s, const char *url)
         difference |= (unsigned char)(url[1 + i] ^ s->token[i]);
     }
     return difference == 0 && url[1 + VIEW_TOKEN] == '/';
-}
-
-static bool is_here(const struct view_server *s, struct MHD_Connection *c)
-{
-    static const char *const names[] = {"127.0.0.1", "localhost"};
-    const char *host = view_http.lookup_connection_value(c, MHD_HEADER_KIND, "Host");
-    bool here = false;
-
-    for (unsigned i = 0; i < 2 && host != NULL; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s:%u", names[i], s->port);
-        here |= strcmp(host, name) == 0;
-    }
-    return here;
 }
 
 static void on_connection(void *self, struct MHD_Connection *connection, void **context,
@@ -106,17 +79,19 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *c, const ch
 {
     const struct view_server *s = self;
 
-    (void)version;
-    (void)upload;
-    (void)upload_size;
-    (void)state;
+    (void)version, (void)upload, (void)upload_size, (void)state;
     /* The connection has sent a request, so it is not closed for another one. */
     const union MHD_ConnectionInfo *info =
         view_http.get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     if (info != NULL && info->socket_context != NULL) {
         ((struct view_connection *)info->socket_context)->silent = false;
     }
-    if (!is_here(s, c) || !has_token(s, url)) {
+    const char *host = view_http.lookup_connection_value(c, MHD_HEADER_KIND, "Host");
+    char address[32], local[32];
+    snprintf(address, sizeof address, "127.0.0.1:%u", s->port);
+    snprintf(local, sizeof local, "localhost:%u", s->port);
+    bool here = host != NULL && (strcmp(host, address) == 0 || strcmp(host, local) == 0);
+    if (!here || !has_token(s, url)) {
         return view_answer_problem(c, MHD_HTTP_FORBIDDEN, "not with this address");
     }
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
@@ -132,9 +107,14 @@ enum mkperf_status view_server_start(struct view_server *s, struct mkperf_error 
                                .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     const union MHD_DaemonInfo *info;
 
+    uint8_t random[VIEW_TOKEN / 2];
+
     MKPERF_TRY(view_http_load(e));
-    if (!make_token(s->token)) {
+    if (getrandom(random, sizeof random, 0) != sizeof random) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "no random numbers: %s", strerror(errno));
+    }
+    for (size_t i = 0; i < sizeof random; i++) {
+        snprintf(s->token + 2 * i, 3, "%02x", random[i]);
     }
     errno = 0;
     s->daemon = view_http.start_daemon(

@@ -6,27 +6,6 @@
 
 /* ---- the newest part of the scheduling of a running target ---- */
 
-/* Stores the state that a PD has now as an interval until the last event. Returns the number of intervals: 0 or 1. */
-static size_t add_now(struct mkperf_interval *to, const struct mkperf_analysis *a, uint32_t pd,
-                      uint64_t since)
-{
-    const struct mkperf_sched_pd *of = &a->pd[pd];
-    uint64_t began = of->slices > 0 ? of->slice[0].from : of->since;
-    bool calls = of->state == MKPERF_PD_CALLING && of->call.active;
-
-    if (of->idle || a->last_ns <= page_later(began, since)) {
-        return 0;
-    }
-    *to = (struct mkperf_interval){.from = page_later(began, since),
-                                   .to = a->last_ns,
-                                   .pd = pd,
-                                   .core = of->core,
-                                   .by = calls ? of->call.to : MKPERF_SCHED_NOBODY,
-                                   .serving = of->serving,
-                                   .state = of->state};
-    return 1;
-}
-
 /* Takes the newest records of each kind, and stores the time from which on the records of all kinds are complete. */
 static void take_newest(struct view_live_schedule *s, struct mkperf_profile *p, size_t most)
 {
@@ -74,8 +53,22 @@ static void complete_intervals(struct view_live_schedule *s, const struct mkperf
     for (size_t i = 0; i < shown->intervals; i++) {
         newest[i].from = page_later(newest[i].from, since);
     }
-    for (uint32_t pd = 0; pd < a->npds; pd++) {
-        shown->intervals += add_now(&newest[shown->intervals], a, pd, since);
+    for (uint32_t pd = 0; pd < a->npds;
+         pd++) { /* the state that a PD has now, until the last event */
+        const struct mkperf_sched_pd *of = &a->pd[pd];
+        uint64_t began = page_later(of->slices > 0 ? of->slice[0].from : of->since, since);
+        bool calls = of->state == MKPERF_PD_CALLING && of->call.active;
+
+        if (!of->idle && a->last_ns > began) {
+            newest[shown->intervals++] =
+                (struct mkperf_interval){.from = began,
+                                         .to = a->last_ns,
+                                         .pd = pd,
+                                         .core = of->core,
+                                         .by = calls ? of->call.to : MKPERF_SCHED_NOBODY,
+                                         .serving = of->serving,
+                                         .state = of->state};
+        }
     }
     for (uint32_t pd = a->npds; since > begin && pd-- > 0;) {
         if (!a->pd[pd].idle) {
@@ -194,7 +187,6 @@ static void warn(void *self, const char *text)
 enum mkperf_status view_live_run(struct view_live *l, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &l->recorder;
-    enum mkperf_status status;
 
     l->profile.cores = l->profile.times = l->profile.keep_schedule = true;
     l->profile.places.no_lines = true;
@@ -211,14 +203,10 @@ enum mkperf_status view_live_run(struct view_live *l, struct mkperf_error *e)
                                 "-t: a capture is not a running target; mkperf convert makes a "
                                 "recording of it");
     }
-    status = mkperf_recorder_start(r, e);
-    if (status == MKPERF_OK) {
-        status = mkperf_recorder_run(r, e);
-    }
-    if (status == MKPERF_OK) {
-        status = mkperf_recorder_stop(r, e);
-    }
-    return status == MKPERF_OK ? mkperf_stream_finish(r->stream, e) : status;
+    MKPERF_TRY(mkperf_recorder_start(r, e));
+    MKPERF_TRY(mkperf_recorder_run(r, e));
+    MKPERF_TRY(mkperf_recorder_stop(r, e));
+    return mkperf_stream_finish(r->stream, e);
 }
 
 void view_live_free(struct view_live *l)

@@ -117,10 +117,6 @@ struct view_shown {
 enum mkperf_status view_shown_read(struct view_shown *s, const char *path,
                                    const struct mkperf_elf_search *elfs, bool speedscope,
                                    struct mkperf_error *e);
-/* Returns the answer of page_schedule_stretch. It is also empty if the page has all intervals, or if from..to is not in
- * the recording. */
-struct page_bytes view_shown_stretch(const struct view_shown *s, uint64_t from, uint64_t to,
-                                     uint64_t most);
 void view_shown_free(struct view_shown *s);
 
 /*

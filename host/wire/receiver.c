@@ -7,21 +7,7 @@
 void mkperf_receiver_init(struct mkperf_receiver *w, const struct mkperf_receiver_ops *ops,
                           void *self)
 {
-    memset(w, 0, sizeof *w);
-    w->ops = ops;
-    w->self = self;
-}
-
-/* Returns the length of the UTF-8 sequence that begins with c, or 0 if no sequence does. */
-static size_t utf8_length(uint8_t c)
-{
-    if (c >= 0xc2 && c <= 0xdf) {
-        return 2;
-    }
-    if (c >= 0xe0 && c <= 0xef) {
-        return 3;
-    }
-    return c >= 0xf0 && c <= 0xf4 ? 4 : 0;
+    *w = (struct mkperf_receiver){.ops = ops, .self = self};
 }
 
 /* Returns whether all of p reads as text: printing characters, white space, terminal control,
@@ -35,11 +21,11 @@ static bool is_text(const uint8_t *p, size_t n)
         if ((c >= 0x20 && c < 0x7f) || (c >= '\a' && c <= '\r') || c == 0x1b) {
             continue;
         }
-        size_t length = utf8_length(c);
-        if (length == 0 || length - 1 > n - i) {
+        size_t more = c >= 0xc2 && c <= 0xdf ? 1 : c >= 0xe0 && c <= 0xef ? 2 : 3; /* UTF-8 */
+        if (c < 0xc2 || c > 0xf4 || more > n - i) {
             return false;
         }
-        for (size_t k = 1; k < length; k++) {
+        for (; more > 0; more--) {
             if ((p[i++] & 0xc0) != 0x80) {
                 return false;
             }
@@ -68,12 +54,11 @@ static enum mkperf_status take_chunk(struct mkperf_receiver *w, uint8_t *p, size
     uint8_t whole[MKPERF_FRAME_BYTES];
     uint16_t sequence;
 
-    if (n > MKPERF_FRAME_BYTES) {
-        pass_on_text(w, p + shown, n - shown);
-        return MKPERF_OK;
+    int length = -1;
+    if (n <= MKPERF_FRAME_BYTES) {
+        memcpy(whole, p, n); /* decoding overwrites the bytes, which may be text */
+        length = mkperf_frame_decode(whole, n, &sequence);
     }
-    memcpy(whole, p, n); /* decoding overwrites the bytes, which may be text */
-    int length = mkperf_frame_decode(whole, n, &sequence);
     if (length < 0) {
         pass_on_text(w, p + shown, n - shown);
         return MKPERF_OK;

@@ -37,9 +37,7 @@ void stream_cores_begin(struct mkperf_stream *s, uint32_t core)
     if (s->order.merge == NULL && s->session.cores <= 1 && core == 0 && !s->order.off_cpu_on) {
         return;
     }
-    if (s->order.merge == NULL) {
-        s->order.merge = mkperf_merge_new();
-    }
+    s->order.merge = s->order.merge != NULL ? s->order.merge : mkperf_merge_new();
     s->totals.ncores = s->session.cores > s->totals.ncores ? s->session.cores : s->totals.ncores;
     s->totals.ncores = core >= s->totals.ncores ? core + 1 : s->totals.ncores;
     uint32_t cores = s->session.core_mask != 0 ? s->session.core_mask
@@ -56,19 +54,15 @@ static const struct mkperf_sink *sink_of(const struct mkperf_stream *s)
 
 enum mkperf_status stream_announce(struct mkperf_stream *s, struct mkperf_error *e)
 {
-    const struct mkperf_sink *sink = &s->config.sink;
-
     while (s->announced < mkperf_pds_count(s->config.pds)) {
         const struct mkperf_pd *pd = mkperf_pds_at(s->config.pds, s->announced++);
-        MKPERF_TRY(mkperf_sink_pd(sink, pd, e));
+        MKPERF_TRY(mkperf_sink_pd(&s->config.sink, pd, e));
     }
     return MKPERF_OK;
 }
 
 enum mkperf_status stream_begin(struct mkperf_stream *s, struct mkperf_error *e)
 {
-    const struct mkperf_sink *sink = &s->config.sink;
-
     if (s->began) {
         return MKPERF_OK;
     }
@@ -83,7 +77,7 @@ enum mkperf_status stream_begin(struct mkperf_stream *s, struct mkperf_error *e)
     s->session.command = s->config.command;
     s->began = true;
     stream_cores_begin(s, 0);
-    MKPERF_TRY(mkperf_sink_begin(sink, &s->session, e));
+    MKPERF_TRY(mkperf_sink_begin(&s->config.sink, &s->session, e));
     return stream_announce(s, e);
 }
 
@@ -177,23 +171,6 @@ bool mkperf_stream_core(const struct mkperf_stream *s, unsigned i, unsigned *num
     return true;
 }
 
-/* Reports a core's losses in its last Status that no received Loss record reported. */
-static enum mkperf_status close_core(struct mkperf_stream *s, const mkperf_CoreStatus *t,
-                                     struct mkperf_error *e)
-{
-    const uint64_t total[] = {
-        [MKPERF_LOST_RING] = t->lost_ring, [MKPERF_LOST_OUTPUT] = t->lost_output};
-
-    for (unsigned i = 0; i < sizeof total / sizeof *total; i++) {
-        uint64_t seen = s->core_seen[t->core].lost[i];
-        struct mkperf_lost lost = {.samples = total[i] > seen ? total[i] - seen : 0,
-                                   .where = (enum mkperf_lost_where)i,
-                                   .core = t->core};
-        MKPERF_TRY(stream_lost(s, &lost, e));
-    }
-    return MKPERF_OK;
-}
-
 /* Returns how many samples the core sent, by its last Status, that did not arrive. */
 static uint64_t missing_of_core(const struct mkperf_stream *s, const mkperf_CoreStatus *t)
 {
@@ -223,7 +200,16 @@ enum mkperf_status stream_cores_close(struct mkperf_stream *s, struct mkperf_err
             core->began_ns = stream_ns(t->started_ticks, status->tick_hz) + s->clock.offset_ns;
             core->ended_ns = stream_ns(t->stopped_ticks, status->tick_hz) + s->clock.offset_ns;
         }
-        MKPERF_TRY(close_core(s, t, e));
+        /* Reports the losses that no received Loss record reported. */
+        const uint64_t total[] = {
+            [MKPERF_LOST_RING] = t->lost_ring, [MKPERF_LOST_OUTPUT] = t->lost_output};
+        for (unsigned k = 0; k < sizeof total / sizeof *total; k++) {
+            uint64_t seen = s->core_seen[t->core].lost[k];
+            struct mkperf_lost one = {.samples = total[k] > seen ? total[k] - seen : 0,
+                                      .where = (enum mkperf_lost_where)k,
+                                      .core = t->core};
+            MKPERF_TRY(stream_lost(s, &one, e));
+        }
         sum += missing_of_core(s, t);
     }
     /* The cores have shares of the loss in transit only if their sum is the whole loss. */

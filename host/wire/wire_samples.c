@@ -20,24 +20,17 @@ static enum mkperf_lr decide_lr(void *self, uint32_t pd, uint64_t pc)
     return mkperf_lr_is_caller(mkperf_pds_module(s->config.pds, pd), pc);
 }
 
-/* Returns whether the session has an event for each of these counters. */
-static bool counters_known(const struct mkperf_stream *s, uint32_t mask)
-{
-    for (; mask != 0; mask &= mask - 1) {
-        unsigned counter = (unsigned)__builtin_ctz(mask);
-        if (counter >= MKPERF_MAX_COUNTERS || s->event_of[counter] < 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static void define_slot(struct mkperf_stream *s, const mkperf_Chain *c)
 {
     struct mkperf_stream_slot *slot = &s->chains.slot[c->slot];
     int event = c->counter < MKPERF_MAX_COUNTERS ? s->event_of[c->counter] : -1;
+    bool known = event >= 0;
 
-    if (event < 0 || !counters_known(s, c->reads)) { /* the sample is of an unknown session */
+    for (uint32_t left = c->reads; left != 0; left &= left - 1) {
+        unsigned counter = (unsigned)__builtin_ctz(left);
+        known = known && counter < MKPERF_MAX_COUNTERS && s->event_of[counter] >= 0;
+    }
+    if (!known) { /* the sample is of an unknown session */
         slot->generation = 0;
         return;
     }
@@ -82,19 +75,6 @@ static bool define_until(struct mkperf_stream *s, unsigned i, unsigned *next, un
     return true;
 }
 
-/* Returns the chain of a guest, which is two deep: the link register holds the caller if it is an address in another function
- * than pc. In the same function it is where an earlier call returned to, and without names nothing is known. */
-static const struct mkperf_chain *guest_chain(const struct mkperf_stream_slot *slot, uint64_t pc)
-{
-    const struct mkperf_chain *with = &slot->chain.repaired;
-    struct mkperf_symbol at, caller;
-    bool known = slot->module != NULL && with->n == 1 && with->caller[0].addr != 0 &&
-                 mkperf_symbol_at(slot->module, pc, &at) &&
-                 mkperf_symbol_at(slot->module, with->caller[0].addr - 1, &caller);
-
-    return known && at.start != caller.start ? with : &slot->chain.plain;
-}
-
 /* Chooses the chain of a sample. count: the samples that have it. */
 static const struct mkperf_chain *choose_chain(struct mkperf_stream *s,
                                                const struct mkperf_stream_slot *slot, uint64_t pc,
@@ -105,7 +85,14 @@ static const struct mkperf_chain *choose_chain(struct mkperf_stream *s,
         return &slot->chain.plain;
     }
     if (slot->flags & MKPERF_GUEST_MASK) {
-        return guest_chain(slot, pc);
+        /* The chain of a guest is two deep: the link register holds the caller if it is an address in another function than pc. In
+         * the same function it is where an earlier call returned to, and without names nothing is known. */
+        const struct mkperf_chain *with = &slot->chain.repaired;
+        struct mkperf_symbol at, caller;
+        bool known = slot->module != NULL && with->n == 1 && with->caller[0].addr != 0 &&
+                     mkperf_symbol_at(slot->module, pc, &at) &&
+                     mkperf_symbol_at(slot->module, with->caller[0].addr - 1, &caller);
+        return known && at.start != caller.start ? with : &slot->chain.plain;
     }
     s->totals.unrepaired += slot->chain.unrepaired ? count : 0;
     s->totals.cut_chains += slot->flags & MKPERF_SAMPLE_BAD_FP ? count : 0;
@@ -226,23 +213,6 @@ static enum mkperf_status decode_samples(struct mkperf_stream *s, uint64_t *unkn
     return MKPERF_OK;
 }
 
-static enum mkperf_status report_losses(struct mkperf_stream *s, struct mkperf_error *e)
-{
-    const struct mkperf_batch *b = &s->batch;
-
-    for (unsigned i = 0; i < b->m.losses_count; i++) {
-        struct mkperf_lost lost = {
-            .time_ns = stream_time(s, b->m.losses[i].time_ticks, b->m.tick_hz),
-            .samples = b->m.losses[i].samples,
-            .events = b->m.losses[i].events,
-            .where = (enum mkperf_lost_where)b->m.losses[i].where,
-            .core = b->m.core,
-        };
-        MKPERF_TRY(stream_lost(s, &lost, e));
-    }
-    return MKPERF_OK;
-}
-
 /* Checks the numbers of samples: a gap between the last batch and this one was lost in transit. */
 static enum mkperf_status check_number(struct mkperf_stream *s, struct mkperf_error *e)
 {
@@ -267,7 +237,6 @@ static enum mkperf_status check_number(struct mkperf_stream *s, struct mkperf_er
 enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
 {
     const struct mkperf_batch *b = &s->batch;
-    const struct mkperf_sink *sink = &s->config.sink;
     struct mkperf_lost lost = {.where = MKPERF_LOST_CHAIN, .core = b->m.core};
 
     if (!stream_tick_hz_ok(b->m.tick_hz)) {
@@ -314,7 +283,16 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
     s->core_seen[b->m.core].arrived += b->weight;
     lost.time_ns = s->core_ns[b->m.core];
     MKPERF_TRY(stream_lost(s, &lost, e));
-    MKPERF_TRY(report_losses(s, e));
+    for (unsigned i = 0; i < b->m.losses_count; i++) { /* losses on the target */
+        struct mkperf_lost theirs = {
+            .time_ns = stream_time(s, b->m.losses[i].time_ticks, b->m.tick_hz),
+            .samples = b->m.losses[i].samples,
+            .events = b->m.losses[i].events,
+            .where = (enum mkperf_lost_where)b->m.losses[i].where,
+            .core = b->m.core,
+        };
+        MKPERF_TRY(stream_lost(s, &theirs, e));
+    }
     MKPERF_TRY(stream_release(s, false, e));
-    return mkperf_sink_flush(sink, e);
+    return mkperf_sink_flush(&s->config.sink, e);
 }

@@ -10,21 +10,16 @@
 #include "system/system.h"
 #include "wire_internal.h"
 
-/* Returns whether a later session counts the same as an earlier one, so that samples of both belong to one event of the
- * recording. */
-static bool same_event(const struct mkperf_event *a, const struct mkperf_event *b)
-{
-    return strcmp(a->name, b->name) == 0 && a->code == b->code && a->user == b->user &&
-           a->kernel == b->kernel && a->guest == b->guest && a->host == b->host &&
-           a->period == b->period && a->frequency == b->frequency && a->group == b->group &&
-           a->read == b->read && a->all_cores == b->all_cores;
-}
-
-/* Returns the number of an event in the stream's list, to which it is added if necessary, or -1 if the list is full. */
+/* Returns the number of an event in the stream's list, to which it is added if necessary, or -1 if the list is full. A later
+ * session that counts the same as an earlier one has its event. */
 static int event_number(struct mkperf_session *all, const struct mkperf_event *event)
 {
     for (unsigned i = 0; i < all->nevents; i++) {
-        if (same_event(&all->event[i], event)) {
+        const struct mkperf_event *a = &all->event[i], *b = event;
+        if (strcmp(a->name, b->name) == 0 && a->code == b->code && a->user == b->user &&
+            a->kernel == b->kernel && a->guest == b->guest && a->host == b->host &&
+            a->period == b->period && a->frequency == b->frequency && a->group == b->group &&
+            a->read == b->read && a->all_cores == b->all_cores) {
             return (int)i;
         }
     }
@@ -135,26 +130,6 @@ bool mkperf_stream_samples(const struct mkperf_stream *s, unsigned event, unsign
     return found;
 }
 
-/* Reports the losses in the last Status that no received Loss record reported. over: no message of the
- * session is in transit, so that what is missing is lost. */
-static enum mkperf_status reconcile(struct mkperf_stream *s, bool over, struct mkperf_error *e)
-{
-    const mkperf_Status *t = &s->status;
-    const uint64_t total[MKPERF_LOSS_PLACES] = {t->lost_ring, t->lost_output, t->lost_link};
-    uint64_t got = s->next_sample - s->passed_over;
-    struct mkperf_lost lost = {.core = stream_lost_core(s)};
-
-    for (unsigned i = 0; i < MKPERF_LOSS_PLACES; i++) {
-        lost.where = (enum mkperf_lost_where)i;
-        lost.samples = total[i] > s->seen[i] ? total[i] - s->seen[i] : 0;
-        MKPERF_TRY(s->from_start ? stream_lost(s, &lost, e) : MKPERF_OK);
-    }
-    lost.where = MKPERF_LOST_TRANSIT;
-    lost.samples = over && s->numbered && t->sent > got ? t->sent - got : 0;
-    s->next_sample += lost.samples;
-    return stream_lost(s, &lost, e);
-}
-
 /* Adds the counters of a session that only its Status has. */
 static void add_status(struct mkperf_totals *totals, const mkperf_Status *t)
 {
@@ -194,7 +169,21 @@ static enum mkperf_status close_session(struct mkperf_stream *s, bool over, stru
         return MKPERF_OK;
     }
     MKPERF_TRY(s->from_start ? stream_cores_close(s, e) : MKPERF_OK);
-    MKPERF_TRY(reconcile(s, over || !t->running, e));
+    /* Reports the losses in the last Status that no received Loss record reported. */
+    const uint64_t total[MKPERF_LOSS_PLACES] = {t->lost_ring, t->lost_output, t->lost_link};
+    uint64_t got = s->next_sample - s->passed_over;
+    struct mkperf_lost lost = {.core = stream_lost_core(s)};
+    for (unsigned i = 0; i < MKPERF_LOSS_PLACES && s->from_start; i++) {
+        lost.where = (enum mkperf_lost_where)i;
+        lost.samples = total[i] > s->seen[i] ? total[i] - s->seen[i] : 0;
+        MKPERF_TRY(stream_lost(s, &lost, e));
+    }
+    /* If no message of the session is in transit, what is missing is lost. */
+    bool ended = over || !t->running;
+    lost.where = MKPERF_LOST_TRANSIT;
+    lost.samples = ended && s->numbered && t->sent > got ? t->sent - got : 0;
+    s->next_sample += lost.samples;
+    MKPERF_TRY(stream_lost(s, &lost, e));
     s->booked = s->closed = true;
     stream_sched_close(s);
     add_status(&s->totals, t);
@@ -209,20 +198,6 @@ static enum mkperf_status close_session(struct mkperf_stream *s, bool over, stru
                          s->next_sample - s->passed_over == t->sent &&
                          t->captured == t->sent + t->lost_output + t->lost_link &&
                          s->sched.arrived == t->sched_sent;
-    return MKPERF_OK;
-}
-
-/* Closes the session before, and invalidates its numbers and chains. */
-static enum mkperf_status new_session(struct mkperf_stream *s, uint32_t id, struct mkperf_error *e)
-{
-    MKPERF_TRY(s->began ? close_session(s, true, e) : MKPERF_OK);
-    s->session_id = id;
-    s->numbered = s->from_start = s->has_status = s->closed = false;
-    s->skipped = s->passed_over = 0;
-    memset(s->seen, 0, sizeof s->seen);
-    memset(s->core_seen, 0, sizeof s->core_seen);
-    stream_void_chains(s);
-    stream_sched_begin(s);
     return MKPERF_OK;
 }
 
@@ -262,7 +237,14 @@ enum mkperf_status stream_session(struct mkperf_stream *s, const mkperf_Session 
     }
     MKPERF_TRY(mkperf_stream_settle(s, e));
     if (!s->has_session || m->id != s->session_id) {
-        MKPERF_TRY(new_session(s, m->id, e));
+        MKPERF_TRY(s->began ? close_session(s, true, e) : MKPERF_OK);
+        s->session_id = m->id;
+        s->numbered = s->from_start = s->has_status = s->closed = false;
+        s->skipped = s->passed_over = 0;
+        memset(s->seen, 0, sizeof s->seen);
+        memset(s->core_seen, 0, sizeof s->core_seen);
+        stream_void_chains(s);
+        stream_sched_begin(s);
     }
     s->has_session = true;
     s->running = m->running;
@@ -342,22 +324,6 @@ enum mkperf_status stream_need_names(struct mkperf_stream *s, bool *drop, struct
     return *drop ? MKPERF_OK : mkperf_stream_settle(s, e);
 }
 
-/* Returns FAILED if the target runs another image than the one of which the names are settled. */
-static enum mkperf_status check_image(const struct mkperf_stream *s,
-                                      const mkperf_TargetHello *hello, struct mkperf_error *e)
-{
-    const mkperf_TargetHello *first = &s->hello;
-
-    if (!s->has_hello || !mkperf_pds_settled(s->config.pds) ||
-        (hello->image.size == first->image.size &&
-         memcmp(hello->image.bytes, first->image.bytes, first->image.size) == 0)) {
-        return MKPERF_OK;
-    }
-    return mkperf_error_set(e, MKPERF_ERR_FAILED,
-                            "the target was restarted with another image: the recording ends "
-                            "before it, since its names are those of the first image");
-}
-
 enum mkperf_status stream_hello(struct mkperf_stream *s, const mkperf_TargetHello *hello,
                                 struct mkperf_error *e)
 {
@@ -367,7 +333,14 @@ enum mkperf_status stream_hello(struct mkperf_stream *s, const mkperf_TargetHell
                                 "mkperf of the target's build",
                                 hello->protocol, MKPERF_PROTOCOL);
     }
-    MKPERF_TRY(check_image(s, hello, e));
+    const mkperf_TargetHello *first = &s->hello;
+    if (s->has_hello && mkperf_pds_settled(s->config.pds) &&
+        (hello->image.size != first->image.size ||
+         memcmp(hello->image.bytes, first->image.bytes, first->image.size) != 0)) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED,
+                                "the target was restarted with another image: the recording ends "
+                                "before it, since its names are those of the first image");
+    }
     if (s->began && s->has_hello && hello->boot_id != s->hello.boot_id) {
         MKPERF_TRY(mkperf_stream_restarted(s, e));
     }

@@ -40,15 +40,6 @@ void mkperf_stream_free(struct mkperf_stream *s)
     free(s);
 }
 
-/* Returns the PD that set the mark, by its identity. A mark without one has the name of its PD. */
-static uint32_t marking_pd(struct mkperf_stream *s, const mkperf_Mark *m)
-{
-    const struct mkperf_pd *named =
-        m->thread == 0 ? mkperf_pds_named(s->config.pds, m->pd, strlen(m->pd)) : NULL;
-
-    return named != NULL ? named->id : mkperf_pds_find(s->config.pds, m->thread - 2);
-}
-
 static enum mkperf_status on_mark(struct mkperf_stream *s, const mkperf_Mark *m,
                                   struct mkperf_error *e)
 {
@@ -57,9 +48,12 @@ static enum mkperf_status on_mark(struct mkperf_stream *s, const mkperf_Mark *m,
     if (!s->began || s->waiting || !stream_tick_hz_ok(m->tick_hz)) {
         return MKPERF_OK; /* the mark is outside this host's session */
     }
+    /* The PD that set the mark is known by its identity. A mark without one has the name of its PD. */
+    const struct mkperf_pd *named =
+        m->thread == 0 ? mkperf_pds_named(s->config.pds, m->pd, strlen(m->pd)) : NULL;
     struct mkperf_mark mark = {
         .time_ns = stream_time(s, m->time_ticks, m->tick_hz),
-        .pd = marking_pd(s, m),
+        .pd = named != NULL ? named->id : mkperf_pds_find(s->config.pds, m->thread - 2),
         .kind = m->kind == mkperf_MarkKind_MARK_BEGIN ? MKPERF_MARK_BEGIN
                 : m->kind == mkperf_MarkKind_MARK_END ? MKPERF_MARK_END
                                                       : MKPERF_MARK_POINT,
@@ -191,50 +185,37 @@ static void on_status(struct mkperf_stream *s, const mkperf_Status *m)
     }
 }
 
-/* Handles a message with identities, which needs names. */
-static enum mkperf_status on_names(struct mkperf_stream *s, const mkperf_ToHost *m,
-                                   struct mkperf_error *e)
-{
-    bool drop;
-    enum mkperf_status status = stream_need_names(s, &drop, e);
-
-    if (status != MKPERF_OK || drop) {
-        return status;
-    }
-    switch (m->which_msg) {
-    case mkperf_ToHost_mark_tag:
-        return on_mark(s, &m->msg.mark, e);
-    case mkperf_ToHost_gap_tag:
-        return on_gap(s, &m->msg.gap, e);
-    case mkperf_ToHost_sched_tag:
-        return stream_sched(s, &m->msg.sched, e);
-    case mkperf_ToHost_counts_tag:
-        on_counts(s, &m->msg.counts);
-        return MKPERF_OK;
-    default:
-        on_interactions(s, &m->msg.interactions);
-        return MKPERF_OK;
-    }
-}
-
 static enum mkperf_status on_control(struct mkperf_stream *s, struct mkperf_error *e)
 {
     const mkperf_ToHost *m = &s->message;
     enum mkperf_status status = MKPERF_OK;
+    pb_size_t which = m->which_msg;
+    bool drop = false;
 
-    if (m->which_msg == mkperf_ToHost_hello_tag) {
+    if (which == mkperf_ToHost_hello_tag) {
         status = stream_hello(s, &m->msg.hello, e);
-    } else if (m->which_msg == mkperf_ToHost_stamp_tag) {
+    } else if (which == mkperf_ToHost_stamp_tag) {
         status = stream_stamp(s, &m->msg.stamp, e);
-    } else if (m->which_msg == mkperf_ToHost_session_tag) {
+    } else if (which == mkperf_ToHost_session_tag) {
         status = stream_session(s, &m->msg.session, m->request != 0, e);
-    } else if (m->which_msg == mkperf_ToHost_status_tag) {
+    } else if (which == mkperf_ToHost_status_tag) {
         on_status(s, &m->msg.status);
-    } else if (m->which_msg == mkperf_ToHost_mark_tag || m->which_msg == mkperf_ToHost_gap_tag ||
-               m->which_msg == mkperf_ToHost_interactions_tag ||
-               m->which_msg == mkperf_ToHost_counts_tag ||
-               m->which_msg == mkperf_ToHost_sched_tag) {
-        status = on_names(s, m, e);
+    } else if (which == mkperf_ToHost_mark_tag || which == mkperf_ToHost_gap_tag ||
+               which == mkperf_ToHost_interactions_tag || which == mkperf_ToHost_counts_tag ||
+               which == mkperf_ToHost_sched_tag) { /* these have identities, which need names */
+        status = stream_need_names(s, &drop, e);
+        which = status == MKPERF_OK && !drop ? which : 0;
+        if (which == mkperf_ToHost_mark_tag) {
+            status = on_mark(s, &m->msg.mark, e);
+        } else if (which == mkperf_ToHost_gap_tag) {
+            status = on_gap(s, &m->msg.gap, e);
+        } else if (which == mkperf_ToHost_sched_tag) {
+            status = stream_sched(s, &m->msg.sched, e);
+        } else if (which == mkperf_ToHost_counts_tag) {
+            on_counts(s, &m->msg.counts);
+        } else if (which == mkperf_ToHost_interactions_tag) {
+            on_interactions(s, &m->msg.interactions);
+        }
     }
     s->control = status == MKPERF_OK ? m : NULL;
     return status;
