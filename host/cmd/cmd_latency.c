@@ -150,17 +150,16 @@ static enum mkperf_status show_path(struct latency_command *c, FILE *out, struct
     }
     if (e->status == MKPERF_OK) {
         struct mkperf_path path;
-        const struct report_path r = {.title = title, .path = &path, .analysis = a};
 
         mkperf_path_choice_title(found, title, sizeof title);
         mkperf_path_find(&path, &timeline, found->pd, found->from_ns, found->to_ns);
         struct report_values *v = values_of(c, out);
         if (v != NULL) {
             report_gap_values(a, v);
-            report_path_values(&r, v);
+            report_path_values(a, &path, v);
         } else {
             report_first_print(&a->totals, out);
-            report_path_print(&r, out);
+            report_path_print(a, &path, title, out);
         }
         mkperf_path_free(&path);
     }

@@ -409,27 +409,6 @@ static uint32_t core_of(const struct mkperf_flow *f, uint32_t pd,
     return core;
 }
 
-/* Returns what a change makes of the share of time for which a PD runs. */
-static double changed(const struct mkperf_flow *f, uint32_t pd, double share,
-                      const struct mkperf_flow_change *c)
-{
-    const struct mkperf_analysis *a = f->analysis;
-    double span = (double)(f->last_ns - f->first_ns);
-
-    if (c->what == MKPERF_FLOW_CHANGE_OWN && c->pd == pd) {
-        return share * c->factor;
-    }
-    if (c->what == MKPERF_FLOW_CHANGE_BUDGET && c->pd == pd && c->period != 0) {
-        return fmin(share, mkperf_per((double)c->value, (double)c->period));
-    }
-    for (unsigned i = 0; i < a->nedges && c->what == MKPERF_FLOW_CHANGE_CALLS; i++) {
-        if (a->edge[i].from == c->pd && a->edge[i].to == pd) {
-            share -= (1 - c->factor) * (double)a->edge[i].sum.own / span;
-        }
-    }
-    return share;
-}
-
 struct mkperf_flow_loads mkperf_flow_loads(const struct mkperf_flow *f,
                                            const struct mkperf_flow_change *change, unsigned n)
 {
@@ -444,7 +423,16 @@ struct mkperf_flow_loads mkperf_flow_loads(const struct mkperf_flow *f,
             continue;
         }
         for (unsigned i = 0; i < n; i++) {
-            share = changed(f, pd, share, &change[i]);
+            const struct mkperf_flow_change *c = &change[i];
+            if (c->what == MKPERF_FLOW_CHANGE_OWN && c->pd == pd) {
+                share *= c->factor;
+            } else if (c->what == MKPERF_FLOW_CHANGE_BUDGET && c->pd == pd && c->period != 0) {
+                share = fmin(share, mkperf_per((double)c->value, (double)c->period));
+            }
+            for (unsigned k = 0; k < a->nedges && c->what == MKPERF_FLOW_CHANGE_CALLS; k++) {
+                bool calls = a->edge[k].from == c->pd && a->edge[k].to == pd;
+                share -= calls ? (1 - c->factor) * (double)a->edge[k].sum.own / span : 0;
+            }
         }
         l.busy[core] += share;
         l.cores = core >= l.cores ? core + 1 : l.cores;

@@ -117,12 +117,7 @@ static void put_arrivals(struct mkperf_flow_queue *q, double first, double step,
 
 static void add_stay(struct mkperf_flow_queue *q, double ns, uint64_t n)
 {
-    uint64_t whole = ns > 0 ? (uint64_t)(ns + 0.5) : 0;
-
-    (void)mkperf_log_add_bucket(&q->stay, mkperf_log_bucket(whole), n);
-    q->stay.count += n;
-    q->stay.total += n * whole;
-    q->stay.max = whole > q->stay.max ? whole : q->stay.max;
+    mkperf_log_add(&q->stay, ns > 0 ? (uint64_t)(ns + 0.5) : 0, n);
 }
 
 /* Takes the oldest n entries, and counts how long they stayed. The first one departs at `first`. */

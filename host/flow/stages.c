@@ -237,7 +237,7 @@ static void follow(struct mkperf_flow *f)
             s->activations += s->active;
             s->empty += s->active && packets == 0;
             if (s->active && packets != 0) {
-                mkperf_log_add(&s->packets, packets);
+                mkperf_log_add(&s->packets, packets, 1);
                 s->sum_n += n;
                 s->sum_ns += ns;
                 s->sum_nn += n * n;

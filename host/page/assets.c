@@ -40,16 +40,6 @@ const struct page_asset page_assets[] = {
     {"", "text/html; charset=utf-8", page_html_begin, page_html_end}, FILES(ROW)};
 const size_t page_nassets = sizeof page_assets / sizeof *page_assets;
 
-static const struct page_asset *asset_of(const char *name, size_t n)
-{
-    for (size_t i = 1; i < page_nassets; i++) {
-        if (strlen(page_assets[i].name) == n && memcmp(page_assets[i].name, name, n) == 0) {
-            return &page_assets[i];
-        }
-    }
-    return NULL;
-}
-
 static void put_text(const struct page_writer *w, const char *text)
 {
     w->put(w->self, text, strlen(text));
@@ -62,15 +52,19 @@ static bool put_asset(const struct page_writer *w, const char *line, const char 
     static const char script[] = "<script src=\"", link[] = "<link rel=\"stylesheet\" href=\"";
     bool is_script = strncmp(line, script, sizeof script - 1) == 0;
     const char *name = line + (is_script ? sizeof script : sizeof link) - 1;
-    const struct page_asset *a;
+    size_t n = strcspn(name, "\""), i = 1;
 
     if (!is_script && strncmp(line, link, sizeof link - 1) != 0) {
         return false;
     }
-    a = asset_of(name, strcspn(name, "\""));
-    if (a == NULL || name > end) {
+    while (i < page_nassets &&
+           (strlen(page_assets[i].name) != n || memcmp(page_assets[i].name, name, n) != 0)) {
+        i++;
+    }
+    if (i == page_nassets || name > end) {
         return false;
     }
+    const struct page_asset *a = &page_assets[i];
     put_text(w, is_script ? "<script>\n" : "<style>\n");
     w->put(w->self, a->begin, (size_t)(a->end - a->begin));
     put_text(w, is_script ? "</script>\n" : "</style>\n");

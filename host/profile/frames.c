@@ -50,30 +50,6 @@ enum mkperf_status mkperf_frames_time(struct report_filter *filter, const char *
     return MKPERF_OK;
 }
 
-/* Returns an error if the recording has samples, but --cpu and --time let none pass. */
-static enum mkperf_status check_filter(const struct mkperf_profile *p, const char *path,
-                                       struct mkperf_error *e)
-{
-    const struct report_filter *f = &p->filter;
-    uint64_t passed = 0;
-    char list[MKPERF_CPU_LIST_TEXT], core[sizeof list + 4] = "", time[128] = "";
-
-    for (unsigned i = 0; i < p->places.session.nevents; i++) {
-        passed += p->total[i].samples;
-    }
-    if (passed != 0 || p->totals.samples == 0 || (!f->cores.given && !f->has_time)) {
-        return MKPERF_OK;
-    }
-    if (f->cores.given) {
-        snprintf(core, sizeof core, " of %s", mkperf_cpu_list_text(&f->cores, list));
-    }
-    if (f->has_time) {
-        snprintf(time, sizeof time, " in that time (the first is at %.9f s, the last at %.9f s)",
-                 (double)p->totals.first_ns / 1e9, (double)p->totals.last_ns / 1e9);
-    }
-    return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample%s%s", path, core, time);
-}
-
 enum mkperf_status report_check_names(const struct mkperf_profile *p, const char *path,
                                       const char *pd, const char *event, struct mkperf_error *e)
 {
@@ -83,7 +59,22 @@ enum mkperf_status report_check_names(const struct mkperf_profile *p, const char
 
     mkperf_guess_begin(&near_pd, pd ? pd : "");
     mkperf_guess_begin(&near_event, event ? event : "");
-    MKPERF_TRY(check_filter(p, path, e));
+    const struct report_filter *f = &p->filter;
+    char list[MKPERF_CPU_LIST_TEXT], core[sizeof list + 4] = "", time[128] = "";
+    uint64_t passed = 0;
+    for (unsigned i = 0; i < p->places.session.nevents; i++) {
+        passed += p->total[i].samples;
+    }
+    if (f->cores.given) {
+        snprintf(core, sizeof core, " of %s", mkperf_cpu_list_text(&f->cores, list));
+    }
+    if (f->has_time) {
+        snprintf(time, sizeof time, " in that time (the first is at %.9f s, the last at %.9f s)",
+                 (double)p->totals.first_ns / 1e9, (double)p->totals.last_ns / 1e9);
+    }
+    if (passed == 0 && p->totals.samples != 0 && (f->cores.given || f->has_time)) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample%s%s", path, core, time);
+    }
     for (uint32_t i = 0; pd && i < p->places.npds; i++) {
         has_pd |= strcmp(pd, mkperf_profile_pd_name(p, i)) == 0;
         mkperf_guess_try(&near_pd, mkperf_profile_pd_name(p, i));

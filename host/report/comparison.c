@@ -122,19 +122,6 @@ static unsigned kind_of(const char *per)
     return i;
 }
 
-static enum mkperf_status count_units(const struct report_comparison *d, struct report_run *r,
-                                      struct mkperf_error *e)
-{
-    unsigned kind = kind_of(d->per);
-    const char *name = d->per + strlen(units[kind].kind);
-
-    r->units = units[kind].count(r, name, e);
-    return e->status == MKPERF_OK && r->units == 0
-               ? mkperf_error_set(e, MKPERF_ERR_INPUT, "%s has %s '%s'", r->path,
-                                  units[kind].missing, name)
-               : e->status;
-}
-
 static enum mkperf_status take_per(void *member, const struct mkperf_given *g)
 {
     if (kind_of(g->value) == sizeof units / sizeof *units) {
@@ -172,9 +159,16 @@ static enum mkperf_status read_side(struct report_comparison *d, const char *pat
         r->profile.cores = report_columns_have(&d->keys, REPORT_SORT_CORE);
         if (mkperf_frames_read(&r->frames, &r->profile, r->path,
                                report_columns_have(&d->keys, REPORT_SORT_LINE), NULL,
-                               e) != MKPERF_OK ||
-            (d->per != NULL && count_units(d, r, e) != MKPERF_OK)) {
+                               e) != MKPERF_OK) {
             return e->status;
+        }
+        unsigned kind = d->per != NULL ? kind_of(d->per) : 0;
+        const char *name = d->per != NULL ? d->per + strlen(units[kind].kind) : NULL;
+        r->units = name != NULL ? units[kind].count(r, name, e) : 0;
+        if (name != NULL && (e->status != MKPERF_OK || r->units == 0)) {
+            return e->status != MKPERF_OK ? e->status
+                                          : mkperf_error_set(e, MKPERF_ERR_INPUT, "%s has %s '%s'",
+                                                             r->path, units[kind].missing, name);
         }
         if (d->latency && (r->profile.sched == NULL || r->profile.sched->events == 0)) {
             return mkperf_error_set(e, MKPERF_ERR_INPUT,

@@ -16,24 +16,6 @@ enum { MARKS_SHOWN = 4 }; /* the number of marks that are listed without --marks
 /* The per cent of lost samples above which a warning is printed. */
 static const double LOUD = 1.0;
 
-/* Prints whether the names belong to the programs that ran. */
-static void print_image(const struct mkperf_profile *p, FILE *out)
-{
-    char text[512];
-
-    if (p->places.session.image) {
-        fprintf(out, "# image       %s, which lists its programs\n", p->places.session.image);
-    } else if (p->places.session.unverified) {
-        fprintf(out, "# image       unverified: %s\n", p->places.session.unverified);
-    }
-    for (unsigned i = 0; i < p->totals.nsuspects; i++) {
-        const struct mkperf_suspect *s = &p->totals.suspect[i];
-        const char *name = s->pd == MKPERF_SUSPECT_KERNEL ? "kernel"
-                                                          : mkperf_profile_pd_name(p, s->pd);
-        fprintf(out, "# ERROR: %s\n", mkperf_suspect_text(s, name, text, sizeof text));
-    }
-}
-
 /* Prints the base of percentages. No percentage includes cores that were not sampled. */
 static void print_cores(const struct mkperf_profile *p, FILE *out)
 {
@@ -195,7 +177,17 @@ void report_head_print(const struct mkperf_profile *p, const char *path, bool ma
             p->places.session.platform[0] ? p->places.session.platform : "unknown",
             p->places.session.cpu[0] ? p->places.session.cpu : "unknown", cores,
             cores == 1 ? "" : "s", p->cores_seen);
-    print_image(p, out);
+    if (p->places.session.image) {
+        fprintf(out, "# image       %s, which lists its programs\n", p->places.session.image);
+    } else if (p->places.session.unverified) {
+        fprintf(out, "# image       unverified: %s\n", p->places.session.unverified);
+    }
+    for (unsigned i = 0; i < p->totals.nsuspects; i++) {
+        const struct mkperf_suspect *s = &p->totals.suspect[i];
+        const char *name = s->pd == MKPERF_SUSPECT_KERNEL ? "kernel"
+                                                          : mkperf_profile_pd_name(p, s->pd);
+        fprintf(out, "# ERROR: %s\n", mkperf_suspect_text(s, name, text, sizeof text));
+    }
     print_cores(p, out);
     for (unsigned i = 0; i < p->places.session.nevents; i++) {
         /* An off-CPU profile does not count the samples of other events. */

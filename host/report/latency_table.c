@@ -361,22 +361,21 @@ size_t report_path_sums(const struct mkperf_path *path, struct report_path_sum *
     return n;
 }
 
-void report_path_print(const struct report_path *p, FILE *out)
+void report_path_print(const struct mkperf_analysis *a, const struct mkperf_path *path,
+                       const char *title, FILE *out)
 {
-    const struct mkperf_path *path = p->path;
     uint64_t ns = path->to - path->from;
     char text[256];
 
     fprintf(out,
             "# critical path of %s\n"
             "# %" PRIu64 ".%03" PRIu64 " us, from %.9f to %.9f s: %zu steps\n",
-            p->title, ns / 1000, ns % 1000, (double)path->from / 1e9, (double)path->to / 1e9,
-            path->n);
+            title, ns / 1000, ns % 1000, (double)path->from / 1e9, (double)path->to / 1e9, path->n);
     struct report_path_sum *sum;
     size_t n = report_path_sums(path, &sum);
     fprintf(out, "\n%14s %8s %8s  what\n", "us", "%", "times");
     for (size_t k = 0; k < n; k++) {
-        report_path_text(p->analysis, sum[k].step, text, sizeof text);
+        report_path_text(a, sum[k].step, text, sizeof text);
         fprintf(out, "%10" PRIu64 ".%03" PRIu64 " %8.2f %8" PRIu64 "  %s\n", sum[k].ns / 1000,
                 sum[k].ns % 1000, mkperf_percent(sum[k].ns, ns), sum[k].times, text);
     }
@@ -387,7 +386,7 @@ void report_path_print(const struct report_path *p, FILE *out)
         uint64_t after = s->what.from - path->from, lasts = s->what.to - s->what.from;
         const char *by = entered_by[s->entered];
 
-        report_path_text(p->analysis, s, text, sizeof text);
+        report_path_text(a, s, text, sizeof text);
         fprintf(out, "%10" PRIu64 ".%03" PRIu64 " %10" PRIu64 ".%03" PRIu64 " %8s  %s\n",
                 after / 1000, after % 1000, lasts / 1000, lasts % 1000, by != NULL ? by : "", text);
     }
@@ -533,21 +532,22 @@ static const char *name_or_none(const struct mkperf_analysis *a, uint32_t pd)
     return pd == MKPERF_SCHED_NOBODY ? "" : mkperf_analysis_name(a, pd);
 }
 
-void report_path_values(const struct report_path *p, struct report_values *v)
+void report_path_values(const struct mkperf_analysis *a, const struct mkperf_path *path,
+                        struct report_values *v)
 {
-    REPORT_ROW(v, "path", REPORT_NUMBER("from_ns", p->path->from),
-               REPORT_NUMBER("to_ns", p->path->to), REPORT_NUMBER("steps", p->path->n));
-    for (size_t i = 0; i < p->path->n; i++) {
-        const struct mkperf_path_step *s = &p->path->step[i];
+    REPORT_ROW(v, "path", REPORT_NUMBER("from_ns", path->from), REPORT_NUMBER("to_ns", path->to),
+               REPORT_NUMBER("steps", path->n));
+    for (size_t i = 0; i < path->n; i++) {
+        const struct mkperf_path_step *s = &path->step[i];
         const struct mkperf_interval *what = &s->what;
         bool entered = s->entered != MKPERF_SCHED_SWITCH;
 
         REPORT_ROW(v, "step", REPORT_NUMBER("from_ns", what->from),
                    REPORT_NUMBER("to_ns", what->to),
-                   REPORT_TEXT("pd", mkperf_analysis_name(p->analysis, what->pd)),
+                   REPORT_TEXT("pd", mkperf_analysis_name(a, what->pd)),
                    REPORT_TEXT("state", mkperf_pd_state_names[what->state]),
-                   REPORT_TEXT("by", name_or_none(p->analysis, what->by)),
-                   REPORT_TEXT("serving", name_or_none(p->analysis, what->serving)),
+                   REPORT_TEXT("by", name_or_none(a, what->by)),
+                   REPORT_TEXT("serving", name_or_none(a, what->serving)),
                    REPORT_TEXT("entered", entered ? mkperf_sched_kind_names[s->entered] : ""),
                    REPORT_NUMBER("irq", s->irq));
     }

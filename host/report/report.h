@@ -356,19 +356,16 @@ void report_times_print(const struct mkperf_latency_row *row, FILE *out);
 /* Prints one row per line, beginning with its kind. Times are ns. */
 void report_latency_values(const struct report_latency *l, struct report_values *v);
 
-struct report_path {
-    const char *title; /* the time that the path explains */
-    const struct mkperf_path *path;
-    const struct mkperf_analysis *analysis;
-};
-
 /* Writes JSON rows "warning", which precede the rows of an analysis: what must be known first, and
  * how many events are missing. */
 void report_gap_values(const struct mkperf_analysis *a, struct report_values *v);
 
-void report_path_print(const struct report_path *p, FILE *out);
+/* title: the time that the path explains. */
+void report_path_print(const struct mkperf_analysis *a, const struct mkperf_path *path,
+                       const char *title, FILE *out);
 /* Prints rows "path" and "step". */
-void report_path_values(const struct report_path *p, struct report_values *v);
+void report_path_values(const struct mkperf_analysis *a, const struct mkperf_path *path,
+                        struct report_values *v);
 
 /* The time of all steps of a path that wait for the same thing or run for the same PD. */
 struct report_path_sum {

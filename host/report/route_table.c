@@ -130,13 +130,12 @@ void report_route_print(const struct report_route *r, FILE *out)
     }
     for (size_t i = 0; i < r->worst && i < t->wall.count; i++) {
         struct mkperf_path path;
-        const struct report_path p = {.title = title, .path = &path, .analysis = a};
 
         snprintf(title, sizeof title, "%s, number %zu of %" PRIu64 ", longest first", text, i + 1,
                  t->wall.count);
         fputc('\n', out);
         find_path(r, i, &path);
-        report_path_print(&p, out);
+        report_path_print(a, &path, title, out);
         mkperf_path_free(&path);
     }
 }
@@ -182,10 +181,9 @@ void report_route_values(const struct report_route *r, struct report_values *v)
     }
     for (size_t i = 0; i < r->worst && i < t->wall.count; i++) {
         struct mkperf_path path;
-        const struct report_path p = {.path = &path, .analysis = a};
 
         find_path(r, i, &path);
-        report_path_values(&p, v);
+        report_path_values(a, &path, v);
         mkperf_path_free(&path);
     }
 }

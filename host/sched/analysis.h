@@ -26,7 +26,8 @@ struct mkperf_log_histogram {
     uint64_t *in; /* the number of values in each bucket */
 };
 
-void mkperf_log_add(struct mkperf_log_histogram *h, uint64_t value);
+/* Adds n equal values. */
+void mkperf_log_add(struct mkperf_log_histogram *h, uint64_t value, uint64_t n);
 /* Adds n values to a bucket. The caller sets count, total and max. False: there is no such bucket. */
 int mkperf_log_add_bucket(struct mkperf_log_histogram *h, uint64_t bucket, uint64_t n);
 /*

@@ -151,7 +151,7 @@ void sched_call_end(struct mkperf_analysis *a, uint32_t from, uint32_t callee, u
     edge->sum.other += p->other;
     add_bys(&edge->nested_by, &call->nested_by);
     add_bys(&edge->preempted_by, &call->preempted_by);
-    mkperf_log_add(&edge->wall, p->wall);
+    mkperf_log_add(&edge->wall, p->wall, 1);
     call->active = false;
     SCHED_REPORT(a, call, from, call, now);
     if (a->pd[call->to].serving == from) {

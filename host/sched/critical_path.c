@@ -316,21 +316,6 @@ static void prepend_step(struct walk *w, struct mkperf_interval what)
     path->step[path->n++] = (struct mkperf_path_step){.what = what};
 }
 
-/* Returns the interval in which w->pd was just before w->now. */
-static struct mkperf_interval interval_before(const struct walk *w)
-{
-    const struct mkperf_interval *i;
-    size_t n = mkperf_timeline_intervals(w->t, w->pd, w->now - 1, w->now, &i);
-    struct mkperf_interval unknown = {.pd = w->pd,
-                                      .by = MKPERF_SCHED_NOBODY,
-                                      .serving = MKPERF_SCHED_NOBODY,
-                                      .state = MKPERF_PD_UNKNOWN,
-                                      .from = w->path->from,
-                                      .to = w->now};
-
-    return n > 0 && i->from < w->now ? *i : unknown;
-}
-
 /* Returns what made the PD ready at a time: the last arrow to it. Returns NULL if there is no
  * arrow. */
 static const struct mkperf_woken *woken_at(const struct walk *w, uint64_t ns)
@@ -369,7 +354,18 @@ static const struct mkperf_woken *arrow_before(const struct walk *w,
 
 static void walk_step(struct walk *w)
 {
-    struct mkperf_interval i = interval_before(w);
+    /* The interval in which the PD was just before w->now. */
+    struct mkperf_interval i = {.pd = w->pd,
+                                .by = MKPERF_SCHED_NOBODY,
+                                .serving = MKPERF_SCHED_NOBODY,
+                                .state = MKPERF_PD_UNKNOWN,
+                                .from = w->path->from,
+                                .to = w->now};
+    const struct mkperf_interval *known;
+    if (mkperf_timeline_intervals(w->t, w->pd, w->now - 1, w->now, &known) > 0 &&
+        known->from < w->now) {
+        i = *known;
+    }
     const struct mkperf_woken *wake = arrow_before(w, &i);
     bool by_pd = wake != NULL && wake->from < w->t->npds && wake->from != w->pd &&
                  w->t->lane[wake->from].n > 0;

@@ -265,7 +265,7 @@ static void stage_parts(const struct mkperf_routes *r, const struct mkperf_hop *
     }
     s->busy += hop->busy;
     for (unsigned p = 0; p < MKPERF_STAGE_PARTS; p++) {
-        mkperf_log_add(&s->part[p], part[p]);
+        mkperf_log_add(&s->part[p], part[p], 1);
     }
 }
 
@@ -309,7 +309,7 @@ void mkperf_route_measure(const struct mkperf_routes *r, const struct mkperf_rou
             for (unsigned i = 1; i <= k; i++) {
                 stage_parts(r, hop[i], i < k ? hop[i + 1]->time : done, &out->stage[i]);
             }
-            mkperf_log_add(&out->wall, done - hop[1]->time);
+            mkperf_log_add(&out->wall, done - hop[1]->time, 1);
             MKPERF_GROW(out->instance, out->room, at + 1);
             out->instance[at] = (struct mkperf_route_instance){hop[1]->time, done};
         }

@@ -16,12 +16,12 @@ int mkperf_log_add_bucket(struct mkperf_log_histogram *h, uint64_t bucket, uint6
     return 1;
 }
 
-void mkperf_log_add(struct mkperf_log_histogram *h, uint64_t value)
+void mkperf_log_add(struct mkperf_log_histogram *h, uint64_t value, uint64_t n)
 {
-    h->count++;
-    h->total += value;
+    h->count += n;
+    h->total += n * value;
     h->max = value > h->max ? value : h->max;
-    (void)mkperf_log_add_bucket(h, mkperf_log_bucket(value), 1);
+    (void)mkperf_log_add_bucket(h, mkperf_log_bucket(value), n);
 }
 
 uint64_t mkperf_log_quantile(const struct mkperf_log_histogram *h, unsigned per_mille)

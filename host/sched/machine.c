@@ -233,7 +233,7 @@ static void start_running(struct mkperf_analysis *a, const struct mkperf_sched *
         uint64_t delay = s->time_ns - p->woken_at;
 
         w->worst_at = w->delay.count == 0 || delay > w->delay.max ? s->time_ns : w->worst_at;
-        mkperf_log_add(&w->delay, delay);
+        mkperf_log_add(&w->delay, delay, 1);
         p->woken = false;
     }
     enter_state(a, s->to, MKPERF_PD_RUNNING, s->time_ns);

@@ -112,11 +112,11 @@ static void every_part(void **state)
         part[3][MKPERF_STAGE_OWN] = 2 * d[7] + d[9];
         for (unsigned k = 1; k < 4; k++) {
             for (unsigned p = 0; p < MKPERF_STAGE_PARTS; p++) {
-                mkperf_log_add(&truth.part[k][p], part[k][p]);
+                mkperf_log_add(&truth.part[k][p], part[k][p], 1);
                 wall += part[k][p];
             }
         }
-        mkperf_log_add(&truth.wall, wall);
+        mkperf_log_add(&truth.wall, wall, 1);
     }
     to_run(10, IDLE, MKPERF_STOPPED_IDLE);
     story_end(&s);
