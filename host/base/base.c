@@ -19,24 +19,27 @@ enum mkperf_status mkperf_error_set(struct mkperf_error *e, enum mkperf_status s
 
 const char *mkperf_status_text(enum mkperf_status status)
 {
-    static const char *const texts[MKPERF_ERR_USAGE + 1] = {
-        [MKPERF_OK] = "done",
-        [MKPERF_ERR_FAILED] = "any error without its own status",
-        [MKPERF_ERR_INPUT] = "bad input: a file, ELF or stream that is missing or invalid; the "
-                             "message has the place and the reason",
-        [MKPERF_ERR_OUTPUT] = "writing failed (disk full, permission)",
-        [MKPERF_ERR_SILENT] = "the target does not answer",
-        [MKPERF_ERR_PROTOCOL] = "the target speaks another version of the protocol",
-        [MKPERF_ERR_NOISE] = "bytes arrive, but no frame: wrong baud rate, or no client PD on that "
-                             "line",
-        [MKPERF_ERR_REFUSED] = "the target refused, with its reason: unknown event, too few "
-                               "counters, no kernel hook, ...",
-        [MKPERF_ERR_LINK] = "the connection failed, or broke and could not be restored in time; "
-                            "what was received is kept",
-        [MKPERF_ERR_USAGE] = "usage error: unknown option, value or name",
+    static const struct {
+        const char *text;
+    } texts[MKPERF_ERR_USAGE + 1] = {
+        [MKPERF_OK] = {"done"},
+        [MKPERF_ERR_FAILED] = {"any error without its own status"},
+        [MKPERF_ERR_INPUT] = {"bad input: a file, ELF or stream that is missing or invalid; the "
+                              "message has the place and the reason"},
+        [MKPERF_ERR_OUTPUT] = {"writing failed (disk full, permission)"},
+        [MKPERF_ERR_SILENT] = {"the target does not answer"},
+        [MKPERF_ERR_PROTOCOL] = {"the target speaks another version of the protocol"},
+        [MKPERF_ERR_NOISE] =
+            {"bytes arrive, but no frame: wrong baud rate, or no client PD on that "
+             "line"},
+        [MKPERF_ERR_REFUSED] = {"the target refused, with its reason: unknown event, too few "
+                                "counters, no kernel hook, ..."},
+        [MKPERF_ERR_LINK] = {"the connection failed, or broke and could not be restored in time; "
+                             "what was received is kept"},
+        [MKPERF_ERR_USAGE] = {"usage error: unknown option, value or name"},
     };
 
-    return (unsigned)status <= MKPERF_ERR_USAGE ? texts[status] : NULL;
+    return (unsigned)status <= MKPERF_ERR_USAGE ? texts[status].text : NULL;
 }
 
 enum { FIRST_ROOM = 64 };
@@ -148,6 +151,16 @@ void *mkperf_xgrow(void *p, size_t from, size_t to, size_t size)
     p = mkperf_xrealloc(p, to, size);
     memset((char *)p + from * size, 0, (to - from) * size);
     return p;
+}
+
+size_t mkperf_named(const void *items, size_t n, size_t size, const char *name)
+{
+    size_t i = 0;
+
+    while (i < n && strcmp(*(const char *const *)((const char *)items + i * size), name) != 0) {
+        i++;
+    }
+    return i;
 }
 
 /* Returns the member of a sort key. */

@@ -195,6 +195,9 @@ static inline void mkperf_sort(void *p, size_t n, size_t size,
     }
 }
 
+/* Returns the index of the first of n items whose first member is that text, or n if there is none. */
+size_t mkperf_named(const void *items, size_t n, size_t size, const char *name);
+
 /*
  * Sorts an array by members, which are unsigned numbers of 4 or 8 bytes or enums: by the first one, then by the next.
  *

@@ -67,12 +67,9 @@ static bool is_own(const char *name)
 {
     static const char *const own[] = {"profiler", "client", "client_net", "mkperf_profiler",
                                       "mkperf_client"};
-    size_t i = 0;
+    size_t n = sizeof own / sizeof *own;
 
-    while (i < sizeof own / sizeof *own && strcmp(own[i], name) != 0) {
-        i++;
-    }
-    return i < sizeof own / sizeof *own;
+    return mkperf_named(own, n, sizeof *own, name) < n;
 }
 
 static int by_name(const void *a, const void *b)

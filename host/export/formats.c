@@ -72,12 +72,9 @@ const size_t mkperf_nformats = sizeof mkperf_formats / sizeof *mkperf_formats;
 
 const struct mkperf_format *mkperf_format_by_name(const char *name)
 {
-    for (size_t i = 0; i < mkperf_nformats; i++) {
-        if (strcmp(name, mkperf_formats[i].name) == 0) {
-            return &mkperf_formats[i];
-        }
-    }
-    return NULL;
+    size_t i = mkperf_named(mkperf_formats, mkperf_nformats, sizeof *mkperf_formats, name);
+
+    return i < mkperf_nformats ? &mkperf_formats[i] : NULL;
 }
 
 const struct mkperf_format *mkperf_format_by_path(const char *path)

@@ -262,11 +262,9 @@ enum mkperf_status mkperf_input_ask(const char *path, const struct mkperf_input 
 enum mkperf_status mkperf_input_read(const char *path, const struct mkperf_input *in,
                                      const struct mkperf_sink *sink, struct mkperf_error *e)
 {
-    int i = in->from != NULL ? 0 : detect_format(path, e);
+    int i = in->from != NULL ? (int)mkperf_named(inputs, INPUTS, sizeof *inputs, in->from)
+                             : detect_format(path, e);
 
-    while (in->from != NULL && i < INPUTS && strcmp(inputs[i].name, in->from) != 0) {
-        i++;
-    }
     if (i == INPUTS && in->from != NULL) {
         mkperf_error_set(e, MKPERF_ERR_USAGE, "--from: no input format '%s'", in->from);
         i = -1;

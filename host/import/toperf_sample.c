@@ -74,12 +74,10 @@ static enum mkperf_status element_ip(struct toperf *t, void *self)
 static enum mkperf_status member_of_sample(struct toperf *t, void *self, const char *key)
 {
     struct toperf_raw *r = self;
-    unsigned i = 0;
+    size_t n = sizeof members / sizeof *members;
+    size_t i = mkperf_named(members, n, sizeof *members, key);
 
-    while (i < sizeof members / sizeof *members && strcmp(members[i].name, key) != 0) {
-        i++;
-    }
-    if (i == sizeof members / sizeof *members) {
+    if (i == n) {
         toperf_note(t, TOPERF_UNKNOWN_KEY);
         return toperf_skip(t);
     }

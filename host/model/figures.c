@@ -285,11 +285,8 @@ static uint64_t value_of(const struct mkperf_figure *f, const struct mkperf_tota
 
 static const struct mkperf_figure *find_figure(const char *key)
 {
-    unsigned i = 0;
+    size_t i = mkperf_named(figures, FIGURES, sizeof *figures, key);
 
-    while (i < FIGURES && strcmp(figures[i].key, key) != 0) {
-        i++;
-    }
     return i < FIGURES ? &figures[i] : NULL;
 }
 

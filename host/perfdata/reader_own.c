@@ -295,10 +295,10 @@ static bool read_line(struct perfin_session *s, const char *key, const char *val
 {
     struct mkperf_totals *t = &s->totals;
 
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (strcmp(rows[i].key, key) == 0) {
-            return read_row(s, &rows[i], value);
-        }
+    size_t row = mkperf_named(rows, sizeof rows / sizeof *rows, sizeof *rows, key);
+
+    if (row < sizeof rows / sizeof *rows) {
+        return read_row(s, &rows[row], value);
     }
     if (strncmp(key, MKPERF_INTERACTIONS_KEYS, sizeof MKPERF_INTERACTIONS_KEYS - 1) == 0) {
         if (s->interactions == NULL) {

@@ -234,21 +234,25 @@ enum mkperf_status perfin_fail(struct perfin_reader *r, const char *reason)
     return perfin_bad(&r->bytes, r->offset, reason, r->e);
 }
 
-/* Finds the process of a pid; a new pid gets a new one. */
-static enum mkperf_status find_process(struct perfin_reader *r, uint32_t pid,
-                                       struct perfin_process **p)
+/* Returns the process of a pid (a new pid gets a new one); NULL with the reason in r->e. */
+static struct perfin_process *find_process(struct perfin_reader *r, uint32_t pid)
 {
     int64_t index = perfin_process_of(&r->session, pid);
 
-    *p = index >= 0 ? &r->session.process[index] : NULL;
-    return index >= 0 ? MKPERF_OK : perfin_fail(r, "more processes than memory or the limit allow");
+    if (index < 0) {
+        perfin_fail(r, "more processes than memory or the limit allow");
+        return NULL;
+    }
+    return &r->session.process[index];
 }
 
 enum mkperf_status perfin_pd_of(struct perfin_reader *r, uint32_t pid, uint32_t *id)
 {
-    struct perfin_process *p;
+    struct perfin_process *p = find_process(r, pid);
 
-    MKPERF_TRY(find_process(r, pid, &p));
+    if (p == NULL) {
+        return r->e->status;
+    }
     *id = (uint32_t)(p - r->session.process);
     if (p->announced) {
         return MKPERF_OK;
@@ -313,7 +317,9 @@ enum mkperf_status perfin_read_comm(struct perfin_reader *r, struct perfin_curso
     if (pid != tid) {
         return MKPERF_OK;
     }
-    MKPERF_TRY(find_process(r, pid, &p));
+    if ((p = find_process(r, pid)) == NULL) {
+        return r->e->status;
+    }
     if (!p->has_thread &&
         r->session.native) { /* the head does not list it, because it was announced later */
         mkperf_pds_other_thread((const char *)c.p, &p->thread);
@@ -363,8 +369,11 @@ enum mkperf_status perfin_read_map(struct perfin_reader *r, struct perfin_cursor
     if (r->session.native) {
         mkperf_perfdata_unslid(&owner, addr);
     }
-    struct perfin_process *p;
-    MKPERF_TRY(find_process(r, owner + 1, &p));
+    struct perfin_process *p = find_process(r, owner + 1);
+
+    if (p == NULL) {
+        return r->e->status;
+    }
     if (p->announced || p->elf) {
         return MKPERF_OK; /* the sink knows the PD, or it has a program */
     }

@@ -194,18 +194,6 @@ static bool same_file(struct reader *r, const char *path)
            a.st_ino == b.st_ino;
 }
 
-/* Returns whether a copy to `to` would overwrite the input. The file is then finished in place. */
-static bool in_place(struct reader *r, const char *to)
-{
-    char partial[PERF_PATH_MAX + sizeof PARTIAL];
-
-    if (to == NULL || same_file(r, to)) {
-        return true;
-    }
-    snprintf(partial, sizeof partial, "%s" PARTIAL, to);
-    return same_file(r, partial);
-}
-
 static enum mkperf_status recover(struct reader *r, const char *to, struct mkperf_totals *totals,
                                   struct mkperf_error *e)
 {
@@ -250,7 +238,11 @@ static enum mkperf_status recover(struct reader *r, const char *to, struct mkper
                              mkperf_get64(p + 16));
     }
     scan_records(r, totals);
-    return in_place(r, to) ? finish_in_place(r, totals, e) : finish_copy(r, to, totals, e);
+    /* If a copy to `to` would overwrite the input, the file is finished in place. */
+    char partial[PERF_PATH_MAX + sizeof PARTIAL];
+    snprintf(partial, sizeof partial, "%s" PARTIAL, to != NULL ? to : "");
+    return to == NULL || same_file(r, to) || same_file(r, partial) ? finish_in_place(r, totals, e)
+                                                                   : finish_copy(r, to, totals, e);
 }
 
 enum mkperf_status mkperf_perfdata_recover(const char *path, const char *out,

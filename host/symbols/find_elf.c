@@ -144,13 +144,9 @@ static bool is_other(const char *name)
                                           ".md", ".mk",  ".o",    ".png", ".py",   ".rs",   ".s",
                                           ".S",  ".sh",  ".svg",  ".txt"};
     const char *ending = strrchr(name, '.');
+    size_t n = sizeof endings / sizeof *endings;
 
-    for (size_t i = 0; ending != NULL && i < sizeof endings / sizeof *endings; i++) {
-        if (strcmp(ending, endings[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return ending != NULL && mkperf_named(endings, n, sizeof *endings, ending) < n;
 }
 
 static void list_files(struct mkperf_finder *f, const char *directory, enum place place,

@@ -20,28 +20,6 @@ static bool is_changed(const struct mkperf_system_pd *pd, uint64_t budget_us)
     return budget_us != 0 && pd->budget_at.n != 0 && budget_us != pd->budget;
 }
 
-static struct line *split(const struct mkperf_system *s, const uint64_t *budget_us, size_t *nlines)
-{
-    struct line *line = NULL;
-    size_t room = 0, n = 0;
-    unsigned pd = 0;
-
-    for (size_t at = 0; at < s->bytes; n++) {
-        const char *end = memchr(s->text + at, '\n', s->bytes - at);
-        MKPERF_GROW(line, room, n + 1);
-        line[n] = (struct line){.at = at};
-        line[n].n = (end != NULL ? (size_t)(end - s->text) : s->bytes) - at;
-        at += line[n].n + 1;
-        for (; pd < s->npds && s->pd[pd].budget_at.at < at; pd++) {
-            if (is_changed(&s->pd[pd], budget_us[pd])) {
-                line[n].from = line[n].changes++ == 0 ? pd : line[n].from;
-            }
-        }
-    }
-    *nlines = n;
-    return line;
-}
-
 static void print_line(FILE *out, const struct mkperf_system *s, char sign, const struct line *l,
                        const uint64_t *budget_us)
 {
@@ -63,9 +41,22 @@ static void print_line(FILE *out, const struct mkperf_system *s, char sign, cons
 void mkperf_system_print_budgets(FILE *out, const struct mkperf_system *s, const char *path,
                                  const uint64_t *budget_us)
 {
-    size_t n, end = 0;
-    struct line *line = split(s, budget_us, &n);
+    struct line *line = NULL;
+    size_t room = 0, n = 0, end = 0;
+    unsigned changed = 0; /* the next PD: PDs are in the order of the text */
 
+    for (size_t at = 0; at < s->bytes; n++) {
+        const char *newline = memchr(s->text + at, '\n', s->bytes - at);
+        MKPERF_GROW(line, room, n + 1);
+        line[n] = (struct line){.at = at};
+        line[n].n = (newline != NULL ? (size_t)(newline - s->text) : s->bytes) - at;
+        at += line[n].n + 1;
+        for (; changed < s->npds && s->pd[changed].budget_at.at < at; changed++) {
+            if (is_changed(&s->pd[changed], budget_us[changed])) {
+                line[n].from = line[n].changes++ == 0 ? changed : line[n].from;
+            }
+        }
+    }
     for (size_t i = 0; i < n; i++) {
         if (line[i].changes == 0) {
             continue;

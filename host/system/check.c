@@ -12,17 +12,12 @@
 
 #define USER_TOP UINT64_C(0x800000000000) /* the largest of Microkit's AArch64 boards */
 
-/* Returns the index of the first of n items of which the first member is that name, -1 if there is
- * none. */
+/* Returns the index of the first of n items with that name, -1 if there is none. */
 static int find_named(const void *items, unsigned n, size_t size, const char *name)
 {
-    for (unsigned i = 0; i < n; i++) {
-        char *const *item = (void *)((char *)items + i * size);
-        if (strcmp(*item, name) == 0) {
-            return (int)i;
-        }
-    }
-    return -1;
+    size_t i = mkperf_named(items, n, size, name);
+
+    return i < n ? (int)i : -1;
 }
 
 int mkperf_system_region_named(const struct mkperf_system *s, const char *name)

@@ -166,26 +166,6 @@ static uint64_t system_number(struct reader *r, const char *name, uint64_t max)
     return parse_number(r, name, system_required(r, name), max);
 }
 
-/* Reads a duration: "1000 us" or "1000 ticks", not 0. */
-static uint64_t system_duration(struct reader *r, const char *name, bool *in_ticks)
-{
-    char value[32] = "";
-    const char *text = system_required(r, name), *space = strchr(text, ' ');
-    const char *unit = space != NULL ? space + 1 : "";
-
-    *in_ticks = strcmp(unit, "ticks") == 0;
-    if ((!*in_ticks && strcmp(unit, "us") != 0) || space - text >= (int)sizeof value) {
-        system_error(&r->at, "%s: '%.64s' is not a number and us or ticks", name, text);
-        return 0;
-    }
-    memcpy(value, text, (size_t)(space - text));
-    uint64_t duration = parse_number(r, name, value, UINT64_MAX >> 12);
-    if (duration == 0) {
-        system_error(&r->at, "%s is 0", name);
-    }
-    return duration;
-}
-
 static uint64_t system_number_or(struct reader *r, const char *name, uint64_t max,
                                  uint64_t otherwise)
 {
@@ -610,7 +590,20 @@ static void start_schedule_entry(struct reader *r)
     const char *domain = system_required(r, "domain");
     struct mkperf_system_window *w = add_window(r);
 
-    w->duration = system_duration(r, "duration", &w->in_ticks);
+    /* A duration: "1000 us" or "1000 ticks", not 0. */
+    char value[32] = "";
+    const char *text = system_required(r, "duration"), *space = strchr(text, ' ');
+    const char *unit = space != NULL ? space + 1 : "";
+    w->in_ticks = strcmp(unit, "ticks") == 0;
+    if ((!w->in_ticks && strcmp(unit, "us") != 0) || space - text >= (int)sizeof value) {
+        system_error(&r->at, "duration: '%.64s' is not a number and us or ticks", text);
+    } else {
+        memcpy(value, text, (size_t)(space - text));
+        w->duration = parse_number(r, "duration", value, UINT64_MAX >> 12);
+        if (w->duration == 0) {
+            system_error(&r->at, "duration is 0");
+        }
+    }
     system_refer(r, REFER_WINDOW, domain, r->system->nwindows - 1, 0);
 }
 
