@@ -10,9 +10,10 @@ mkdir -p "$D/source/mkperf" "$D/root"
 
 build() {
     git ls-files -z | tar cf - --null -T - | tar xf - -C "$D/source/mkperf" || return 1
-    # Every download fails. The options for warnings are those of a package; debugging information and compression only take time.
+    # Every download fails. The options for warnings are those of a package; optimisation, debugging information and compression
+    # only take time.
     (cd "$D/source/mkperf" && no_proxy= http_proxy=http://127.0.0.1:9 https_proxy=http://127.0.0.1:9 \
-        MAKEFLAGS= DEB_BUILD_OPTIONS=noautodbgsym DEB_CFLAGS_APPEND=-g0 DPKG_DEB_COMPRESSOR_LEVEL=1 \
+        MAKEFLAGS= DEB_BUILD_OPTIONS="noautodbgsym noopt" DEB_CFLAGS_APPEND=-g0 DPKG_DEB_COMPRESSOR_LEVEL=1 \
         dpkg-buildpackage -us -uc -F -z1) >"$D/build.log" 2>&1 || { tail "$D/build.log"; return 1; }
     [ -f "$D"/source/mkperf_*.dsc ]
 }
