@@ -9,6 +9,9 @@
  * outside of a call. In the midst of its work `middle` notifies `above`, which preempts it, works, and
  * serves no PD.
  */
+#define SPIN_LINKAGE __attribute__((noinline)) static
+#include "spin.h"
+
 #include <microkit.h>
 
 #include <stdint.h>
@@ -29,17 +32,6 @@ void callers_back_work(uint64_t iterations);
 void callers_passive_work(uint64_t iterations);
 void callers_above_work(void);
 void callers_ask(microkit_channel channel, uint64_t iterations);
-
-__attribute__((noinline)) static void spin(uint64_t iterations)
-{
-#ifdef __riscv
-    __asm__ volatile("1: addi %0, %0, -1\n\tbnez %0, 1b" : "+r"(iterations));
-#elif defined __x86_64__
-    __asm__ volatile("1: sub $1, %0\n\tjnz 1b" : "+r"(iterations) : : "cc");
-#else
-    __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
-#endif
-}
 
 __attribute__((noinline)) void callers_own_work(void)
 {

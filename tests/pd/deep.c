@@ -15,8 +15,8 @@ enum {
     LONG_CHAIN = 100, /* records: more than a chain may have */
     RETURN_BYTES = 4, /* of wild_mark, so that it is the caller in the records */
     RECORD_BYTES = 16,
-    SPIN = 2000000, /* iterations of two instructions: several samples at 1 kHz */
-    ROUND = 1000,   /* iterations for each call of deep_a */
+    SPIN = 200000, /* iterations of 20 instructions: several samples at 1 kHz */
+    ROUND = 100,   /* iterations for each call of deep_a */
 };
 
 void wildfp_spin(uint64_t fp, uint64_t iterations);
@@ -71,7 +71,7 @@ __attribute__((noinline)) void wild_case(uint64_t fp)
 
 __attribute__((noinline)) void wild_done(void)
 {
-    for (unsigned i = 0; i < 4 * SPIN; i++) {
+    for (unsigned i = 0; i < 40 * SPIN; i++) {
         __asm__ volatile("");
     }
 }

@@ -21,8 +21,13 @@
 #define SPIN(n, rest) __asm__ volatile("1: subs %0, %0, #1\n\t" rest "b.ne 1b" : "+r"(n) : : "cc")
 #endif
 
+/* A program that wants a function of its own, to be seen in call chains, defines this before. */
+#ifndef SPIN_LINKAGE
+#define SPIN_LINKAGE static inline
+#endif
+
 /* At least one iteration, of two instructions. */
-static inline void spin(uint64_t iterations)
+SPIN_LINKAGE void spin(uint64_t iterations)
 {
     uint64_t tens = iterations / 10;
     uint64_t ones = iterations % 10;

@@ -7,6 +7,9 @@
  * stops it: so its call is cancelled as if it were destroyed, and from then on `server` works for no PD.
  * At the end of the call `boss` lets `victim` begin again.
  */
+#define SPIN_LINKAGE __attribute__((noinline)) static
+#include "spin.h"
+
 #include <microkit.h>
 
 #include <stdint.h>
@@ -73,15 +76,6 @@ __attribute__((noinline)) void stopped_ppcall(void)
 {
     microkit_ppcall(CH_SERVER, microkit_msginfo_new(0, 0));
     __asm__ volatile("");
-}
-
-__attribute__((noinline)) static void spin(uint64_t iterations)
-{
-#ifdef __riscv
-    __asm__ volatile("1: addi %0, %0, -1\n\tbnez %0, 1b" : "+r"(iterations));
-#else
-    __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
-#endif
 }
 
 __attribute__((noinline)) void stopped_served_work(void)

@@ -10,7 +10,7 @@
 
 enum {
     PAGE = 4096,
-    SPIN = 800000, /* iterations of two instructions */
+    SPIN = 80000, /* iterations of 20 instructions */
 };
 
 uintptr_t device_page; /* set by the system description */
