@@ -82,19 +82,17 @@ static size_t take_answer(char *p, size_t size, size_t n, void *self)
 }
 
 /* Converts a window into the server's format, in memory. */
-static char *convert(const struct push *p, const char *name, size_t *n, struct mkperf_error *e)
+static char *convert(const struct push *p, const char *name, const struct agent_name *w, size_t *n,
+                     struct mkperf_error *e)
 {
     const struct agent_outbox *o = p->outbox;
     char *from = agent_outbox_path(o, name), *to = agent_outbox_path(o, "upload"), *body = NULL;
-    struct agent_name w;
-
-    (void)agent_name_parse(name, &w);
     const struct mkperf_export x = {.path = to,
                                     .input = from,
                                     .service = p->agent->service,
-                                    .target = w.target,
-                                    .unix_ns = w.unix_ms * 1000000,
-                                    .elfs = agent_elfs(p->agent, w.unix_ms)};
+                                    .target = w->target,
+                                    .unix_ns = w->unix_ms * 1000000,
+                                    .elfs = agent_elfs(p->agent, w->unix_ms)};
     enum mkperf_status status =
         mkperf_format_convert(o->kind == AGENT_OTLP ? "otlp" : "pprof", &x, e);
     int fd = status == MKPERF_OK ? open(to, O_RDONLY | O_CLOEXEC) : -1;
@@ -116,7 +114,8 @@ static char *convert(const struct push *p, const char *name, size_t *n, struct m
 }
 
 /* Makes the URL for a window. Pyroscope's has names and times in it. */
-static void make_url(const struct push *p, CURL *curl, const char *name, char url[URL_BYTES])
+static void make_url(const struct push *p, CURL *curl, const struct agent_name *w,
+                     char url[URL_BYTES])
 {
     const struct agent_outbox *o = p->outbox;
     size_t n = strlen(o->url);
@@ -124,19 +123,17 @@ static void make_url(const struct push *p, CURL *curl, const char *name, char ur
     bool own = strchr(strstr(o->url, "://") + 3, '/') != NULL &&
                o->url[n - 1] != '/'; /* it has a path */
     char app[2 * MKPERF_MODEL_NAME + 64];
-    struct agent_name w;
 
-    (void)agent_name_parse(name, &w);
     if (o->kind == AGENT_OTLP) {
         snprintf(url, URL_BYTES, "%.*s%s", base, o->url, own ? "" : "/v1development/profiles");
         return;
     }
-    snprintf(app, sizeof app, "%.63s{target=\"%s\"}", p->agent->service, w.target);
+    snprintf(app, sizeof app, "%.63s{target=\"%s\"}", p->agent->service, w->target);
     char *escaped = library.easy_escape(curl, app, 0);
     snprintf(url, URL_BYTES,
              "%.*s%s?name=%s&from=%" PRIu64 "&until=%" PRIu64 "&format=pprof&spyName=mkperf", base,
-             o->url, own ? "" : "/ingest", escaped, w.unix_ms / 1000,
-             (w.unix_ms + (uint64_t)(p->agent->window_s * 1000) + 999) / 1000);
+             o->url, own ? "" : "/ingest", escaped, w->unix_ms / 1000,
+             (w->unix_ms + (uint64_t)(p->agent->window_s * 1000) + 999) / 1000);
     library.free(escaped);
 }
 
@@ -221,10 +218,12 @@ static bool push_oldest(const struct push *p, CURL *curl)
     uint64_t samples = o->window[o->first].samples;
     size_t n = 0;
     long status = HTTP_REFUSED; /* the status for a window that cannot be converted */
-    char *body = convert(p, name, &n, &e);
+    struct agent_name w;
+    (void)agent_name_parse(name, &w);
+    char *body = convert(p, name, &w, &n, &e);
 
     if (body != NULL) {
-        make_url(p, curl, name, url);
+        make_url(p, curl, &w, url);
         mkperf_turn_give();
         status = post(p, curl, url, body, n, &e);
         mkperf_turn_take();

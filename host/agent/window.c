@@ -47,32 +47,13 @@ static void spoil(struct agent_window *w, const struct mkperf_error *e)
     close_chain(w);
 }
 
-static enum mkperf_status open_chain(struct agent_window *w, struct mkperf_error *e)
+/* Opens the window's file, if it is not open. Called before each record. */
+static void open_window(struct agent_window *w)
 {
     const struct agent *a = w->agent;
     struct mkperf_recorder *r = (struct mkperf_recorder *)(uintptr_t)w->recorder;
     struct mkperf_sink end = {.ops = &no_file, .every_pd = true};
-
-    if (a->nto != 0) {
-        w->path = mkperf_xprintf("%s/%012" PRIu64 ".%013" PRIu64 ".0.%s.data",
-                                 a->outbox[0].directory, w->sequence, w->unix_ms, w->target);
-        MKPERF_TRY(mkperf_perfdata_new(w->path, r->symbols, &w->perfdata, e));
-        mkperf_perfdata_compress(w->perfdata, (int)r->options.compression);
-        end = mkperf_perfdata_sink(w->perfdata);
-    }
-    w->checks = mkperf_checks_new(end, r->symbols, true);
-    w->to = mkperf_checks_sink(w->checks);
-    MKPERF_TRY(mkperf_sink_begin(&w->to, &w->session, e));
-    for (uint32_t i = 0; i < w->npds; i++) {
-        MKPERF_TRY(mkperf_sink_pd(&w->to, mkperf_pds_at(r->pds, i), e));
-    }
-    return MKPERF_OK;
-}
-
-/* Opens the window's file, if it is not open. Called before each record. */
-static void open_window(struct agent_window *w)
-{
-    struct mkperf_error e;
+    struct mkperf_error e = {.status = MKPERF_OK};
 
     if (w->open) {
         return;
@@ -83,7 +64,23 @@ static void open_window(struct agent_window *w)
     w->unix_ms = agent_unix_ms();
     w->sequence = w->agent->sequence++;
     w->counts = (struct mkperf_totals){.first_ns = UINT64_MAX};
-    if (open_chain(w, &e) != MKPERF_OK) {
+    if (a->nto != 0) {
+        w->path = mkperf_xprintf("%s/%012" PRIu64 ".%013" PRIu64 ".0.%s.data",
+                                 a->outbox[0].directory, w->sequence, w->unix_ms, w->target);
+        if (mkperf_perfdata_new(w->path, r->symbols, &w->perfdata, &e) != MKPERF_OK) {
+            spoil(w, &e);
+            return;
+        }
+        mkperf_perfdata_compress(w->perfdata, (int)r->options.compression);
+        end = mkperf_perfdata_sink(w->perfdata);
+    }
+    w->checks = mkperf_checks_new(end, r->symbols, true);
+    w->to = mkperf_checks_sink(w->checks);
+    e.status = mkperf_sink_begin(&w->to, &w->session, &e);
+    for (uint32_t i = 0; i < w->npds && e.status == MKPERF_OK; i++) {
+        e.status = mkperf_sink_pd(&w->to, mkperf_pds_at(r->pds, i), &e);
+    }
+    if (e.status != MKPERF_OK) {
         spoil(w, &e);
     }
 }

@@ -279,73 +279,55 @@ static void print_window(const struct mkperf_analysis *a, const struct mkperf_do
     }
 }
 
-/* Stores the budget that the file shall give to this PD in budget_us[]. */
-static enum mkperf_status change_budget(const struct budget_command *c,
-                                        const struct mkperf_system *s,
-                                        const struct mkperf_sched_pd *pd,
-                                        const struct mkperf_demand_pd *p, uint64_t *budget_us,
-                                        struct mkperf_error *e)
-{
-    const struct mkperf_scheduling *had = &pd->scheduling;
-    int i = mkperf_system_pd_named(s, pd->name);
-
-    if (!had->known || had->budget_us >= had->period_us) {
-        return MKPERF_OK;
-    }
-    if (i < 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                "%s: there is no protection_domain '%s', which was recorded in "
-                                "%s: use the file of the recorded system",
-                                c->system, pd->name, c->input);
-    }
-    if (s->pd[i].period != had->period_us || s->pd[i].budget_at.n == 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                "%s:%d: '%s' was recorded with a budget in a period of %" PRIu64
-                                " us, which is not in this file: use the file of the recorded "
-                                "system",
-                                c->system, s->pd[i].line, pd->name, had->period_us);
-    }
-    budget_us[i] = advice_for_pd(c, p);
-    if (budget_us[i] == 0) {
-        fprintf(stderr,
-                "mkperf: %s:%d: '%s' was throttled, so its need is not known; its budget is left. "
-                "Record it with a larger one\n",
-                c->system, s->pd[i].line, pd->name);
-    }
-    return MKPERF_OK;
-}
-
 static enum mkperf_status print_patch(const struct budget_command *c,
                                       const struct mkperf_analysis *a,
                                       const struct mkperf_demand *d, struct mkperf_error *e)
 {
-    uint64_t budget_us[MKPERF_SYSTEM_MAX_PDS] = {0};
+    uint64_t budget_us[MKPERF_SYSTEM_MAX_PDS] = {0}; /* that the file shall give to each PD */
     struct mkperf_system *s = NULL;
     unsigned changes = 0;
-    enum mkperf_status status = mkperf_system_load(c->system, &s, e);
 
-    for (uint32_t i = 0; i < d->npds && status == MKPERF_OK; i++) {
-        if (is_shown(a, d, i)) {
-            status = change_budget(c, s, &a->pd[i], &d->pd[i], budget_us, e);
+    e->status = mkperf_system_load(c->system, &s, e);
+    for (uint32_t k = 0; k < d->npds && e->status == MKPERF_OK; k++) {
+        const char *name = a->pd[k].name;
+        const struct mkperf_scheduling *had = &a->pd[k].scheduling;
+        if (!is_shown(a, d, k) || !had->known || had->budget_us >= had->period_us) {
+            continue;
+        }
+        int i = mkperf_system_pd_named(s, name);
+        if (i < 0) {
+            mkperf_error_set(e, MKPERF_ERR_INPUT,
+                             "%s: there is no protection_domain '%s', which was recorded in %s: "
+                             "use the file of the recorded system",
+                             c->system, name, c->input);
+        } else if (s->pd[i].period != had->period_us || s->pd[i].budget_at.n == 0) {
+            mkperf_error_set(e, MKPERF_ERR_INPUT,
+                             "%s:%d: '%s' was recorded with a budget in a period of %" PRIu64
+                             " us, which is not in this file: use the file of the recorded system",
+                             c->system, s->pd[i].line, name, had->period_us);
+        } else if ((budget_us[i] = advice_for_pd(c, &d->pd[k])) == 0) {
+            fprintf(stderr,
+                    "mkperf: %s:%d: '%s' was throttled, so its need is not known; its budget is "
+                    "left. Record it with a larger one\n",
+                    c->system, s->pd[i].line, name);
+        } else {
+            changes++;
         }
     }
-    if (status == MKPERF_OK && a->gaps != 0) {
+    if (e->status == MKPERF_OK && a->gaps != 0) {
         fprintf(stderr, "mkperf: warning: events are missing for %.6f s: PDs may need more\n",
                 (double)a->gap_ns / 1e9);
     }
-    for (uint32_t i = 0; status == MKPERF_OK && i < s->npds; i++) {
-        changes += budget_us[i] != 0;
-    }
-    if (status == MKPERF_OK && changes == 0) {
+    if (e->status == MKPERF_OK && changes == 0) {
         fprintf(stderr,
                 "mkperf budget: %s: no budget changes. A budget changes if it is below its period "
                 "and was not used up\n",
                 c->system);
-    } else if (status == MKPERF_OK) {
+    } else if (e->status == MKPERF_OK) {
         mkperf_system_print_budgets(stdout, s, c->system, budget_us);
     }
     mkperf_system_free(s);
-    return status;
+    return e->status;
 }
 
 static void print_budgets(struct budget_command *c, const struct mkperf_analysis *a,

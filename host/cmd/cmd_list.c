@@ -67,29 +67,6 @@ static void on_control(void *self, const mkperf_ToHost *m)
     }
 }
 
-/* Fetches all parts of the list, and starts again if a frame was lost. */
-static enum mkperf_status fetch_list(struct list *l, struct mkperf_error *e)
-{
-    struct mkperf_recorder *r = &l->recorder;
-
-    for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
-        mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_list_events_tag};
-        uint64_t gaps = r->stream->gaps;
-        double began = mkperf_now_s();
-        l->last = false;
-        MKPERF_TRY(mkperf_recorder_ask(r, &m, "ListEvents", e));
-        MKPERF_TRY(mkperf_recorder_refused(r, e));
-        while (!l->last && mkperf_now_s() - began < l->recorder.options.link.timeout_s) {
-            MKPERF_TRY(mkperf_peer_pump(&r->link, 20, e));
-        }
-        if (l->last && r->stream->gaps == gaps) {
-            return MKPERF_OK;
-        }
-    }
-    return mkperf_error_set(e, MKPERF_ERR_SILENT, "%s: the list of events did not arrive whole",
-                            l->recorder.options.link.target);
-}
-
 static void print_event_row(struct list *l, const char *name, uint32_t code, const char *has,
                             const char *description)
 {
@@ -136,8 +113,27 @@ static enum mkperf_status run_list(void *self, const struct mkperf_args *args,
         l->recorder.control = on_control;
         l->recorder.self = l;
         l->recorder.options.link.watch = true;
-        MKPERF_TRY(mkperf_recorder_talk(&l->recorder, NULL, NULL, e));
-        MKPERF_TRY(fetch_list(l, e));
+        struct mkperf_recorder *r = &l->recorder;
+        MKPERF_TRY(mkperf_recorder_talk(r, NULL, NULL, e));
+        /* Fetches all parts of the list, and starts again if a frame was lost. */
+        bool whole = false;
+        for (unsigned attempt = 0; attempt < ATTEMPTS && !whole; attempt++) {
+            mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_list_events_tag};
+            uint64_t gaps = r->stream->gaps;
+            double began = mkperf_now_s();
+            l->last = false;
+            MKPERF_TRY(mkperf_recorder_ask(r, &m, "ListEvents", e));
+            MKPERF_TRY(mkperf_recorder_refused(r, e));
+            while (!l->last && mkperf_now_s() - began < r->options.link.timeout_s) {
+                MKPERF_TRY(mkperf_peer_pump(&r->link, 20, e));
+            }
+            whole = l->last && r->stream->gaps == gaps;
+        }
+        if (!whole) {
+            return mkperf_error_set(e, MKPERF_ERR_SILENT,
+                                    "%s: the list of events did not arrive whole",
+                                    r->options.link.target);
+        }
         const mkperf_TargetHello *h = &l->recorder.stream->hello;
         if (l->json) {
             l->values = report_values_begin(stdout, NULL, "list", l->recorder.options.link.target);

@@ -218,30 +218,6 @@ static void show_summary(const struct record *rec, uint64_t bytes)
     }
 }
 
-static enum mkperf_status set_up_recorder(struct record *rec, struct mkperf_error *e)
-{
-    struct mkperf_recorder *r = &rec->recorder;
-
-    r->text.print = show_target_line;
-    r->notice = print_notice;
-    r->warn = print_record_warning;
-    r->progress = show_progress;
-    r->stop = rec->interrupts;
-    r->self = rec;
-    MKPERF_TRY(mkperf_recorder_init(r, false, e));
-    MKPERF_TRY(mkperf_perfdata_new(r->options.output, r->symbols, &r->perfdata, e));
-    mkperf_perfdata_compress(r->perfdata, (int)r->options.compression);
-    if (r->options.raw != NULL) {
-        MKPERF_TRY(mkperf_outfile_open_private(&r->raw, r->options.raw, e));
-    }
-    rec->checks = mkperf_checks_new(mkperf_perfdata_sink(r->perfdata), r->symbols, true);
-    rec->only.to = mkperf_checks_sink(rec->checks);
-    rec->only.cores = (struct mkperf_cpu_list){.given = rec->recorder.options.configure.cores != 0,
-                                               .bits = {rec->recorder.options.configure.cores}};
-    mkperf_recorder_decode(r, mkperf_only_cores_sink(&rec->only), rec->recorder.options.command);
-    return MKPERF_OK;
-}
-
 static enum mkperf_status receive_samples(struct record *rec, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &rec->recorder;
@@ -293,31 +269,43 @@ static enum mkperf_status finish_file(struct record *rec, enum mkperf_status rec
 
 static enum mkperf_status record_target(struct record *rec, struct mkperf_error *e)
 {
-    enum mkperf_status status = set_up_recorder(rec, e);
+    struct mkperf_recorder *r = &rec->recorder;
+    const struct mkperf_record_options *o = &r->options;
 
-    if (status == MKPERF_OK) {
-        status = finish_file(rec, receive_samples(rec, e), e);
-        struct mkperf_stream *s = rec->recorder.stream;
-        const struct mkperf_totals *checked = mkperf_checks_totals(rec->checks);
-        const struct mkperf_interactions *interactions = s->totals.interactions;
-        const struct mkperf_warnings w = {.session = &s->session,
-                                          .totals = &s->totals,
-                                          .pd_name = name_of_pd,
-                                          .names = rec->recorder.pds};
+    r->text.print = show_target_line;
+    r->notice = print_notice;
+    r->warn = print_record_warning;
+    r->progress = show_progress;
+    r->stop = rec->interrupts;
+    r->self = rec;
+    MKPERF_TRY(mkperf_recorder_init(r, false, e));
+    MKPERF_TRY(mkperf_perfdata_new(o->output, r->symbols, &r->perfdata, e));
+    mkperf_perfdata_compress(r->perfdata, (int)o->compression);
+    MKPERF_TRY(o->raw != NULL ? mkperf_outfile_open_private(&r->raw, o->raw, e) : MKPERF_OK);
+    rec->checks = mkperf_checks_new(mkperf_perfdata_sink(r->perfdata), r->symbols, true);
+    rec->only.to = mkperf_checks_sink(rec->checks);
+    rec->only.cores =
+        (struct mkperf_cpu_list){.given = o->configure.cores != 0, .bits = {o->configure.cores}};
+    mkperf_recorder_decode(r, mkperf_only_cores_sink(&rec->only), o->command);
+    enum mkperf_status status = finish_file(rec, receive_samples(rec, e), e);
+    struct mkperf_stream *s = r->stream;
+    const struct mkperf_totals *checked = mkperf_checks_totals(rec->checks);
+    const struct mkperf_interactions *interactions = s->totals.interactions;
+    const struct mkperf_warnings w = {
+        .session = &s->session, .totals = &s->totals, .pd_name = name_of_pd, .names = r->pds};
 
-        if (checked != NULL) {
-            s->totals = *checked;
-            s->totals.interactions = interactions;
-            s->totals.counts = s->counts;
+    if (checked != NULL) {
+        s->totals = *checked;
+        s->totals.interactions = interactions;
+        s->totals.counts = s->counts;
+    }
+    mkperf_console_text_end(&r->text);
+    clear_progress(rec);
+    if (s->began && status != MKPERF_ERR_OUTPUT) {
+        if (!o->quiet) {
+            show_summary(rec, mkperf_perfdata_bytes(r->perfdata));
         }
-        mkperf_console_text_end(&rec->recorder.text);
-        clear_progress(rec);
-        if (s->began && status != MKPERF_ERR_OUTPUT) {
-            if (!rec->recorder.options.quiet) {
-                show_summary(rec, mkperf_perfdata_bytes(rec->recorder.perfdata));
-            }
-            mkperf_warnings_each(&w, print_summary_warning, rec);
-        }
+        mkperf_warnings_each(&w, print_summary_warning, rec);
     }
     return status;
 }

@@ -55,30 +55,6 @@ static bool has_speedscope(const char *dir)
     return has;
 }
 
-/* Sets c->speedscope to the directory of speedscope's release that the page links to, or to NULL. */
-static enum mkperf_status choose_speedscope(struct view_command *c, struct mkperf_error *e)
-{
-    const char *set = getenv("MKPERF_SPEEDSCOPE");
-    bool piped = strcmp(c->input, "-") == 0; /* speedscope would have to read it a second time */
-
-    if (c->speedscope != NULL) {
-        return has_speedscope(c->speedscope)
-                   ? MKPERF_OK
-                   : mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no index.html of speedscope",
-                                      c->speedscope);
-    }
-    if (set != NULL && !piped) {
-        c->found = has_speedscope(set) ? mkperf_xstrdup(set) : NULL;
-    } else if (!piped) {
-        c->found = mkperf_beside("speedscope/index.html", "../share/mkperf/speedscope/index.html");
-        if (c->found != NULL) {
-            *strrchr(c->found, '/') = '\0';
-        }
-    }
-    c->speedscope = c->found;
-    return MKPERF_OK;
-}
-
 static bool is_live(const struct view_command *c)
 {
     return c->live.recorder.options.link.target != NULL;
@@ -111,7 +87,22 @@ static enum mkperf_status serve_page(struct view_command *c, struct mkperf_error
 
 static enum mkperf_status open_recording_page(struct view_command *c, struct mkperf_error *e)
 {
-    MKPERF_TRY(choose_speedscope(c, e));
+    /* The directory of speedscope's release that the page links to. speedscope would have to read a pipe a second time. */
+    const char *set = getenv("MKPERF_SPEEDSCOPE");
+    if (c->speedscope != NULL && !has_speedscope(c->speedscope)) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no index.html of speedscope",
+                                c->speedscope);
+    }
+    if (c->speedscope == NULL && strcmp(c->input, "-") != 0) {
+        c->found = set == NULL           ? mkperf_beside("speedscope/index.html",
+                                                         "../share/mkperf/speedscope/index.html")
+                   : has_speedscope(set) ? mkperf_xprintf("%s/index.html", set)
+                                         : NULL;
+        if (c->found != NULL) {
+            *strrchr(c->found, '/') = '\0';
+        }
+        c->speedscope = c->found;
+    }
     MKPERF_TRY(view_shown_read(&c->shown[0], c->input, &c->elfs, c->speedscope != NULL, e));
     mkperf_frames_warn(&c->shown[0].frames, stderr);
     char *rest = NULL;

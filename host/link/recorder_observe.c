@@ -78,61 +78,31 @@ static bool call_of(const struct observing *t, unsigned i, unsigned side,
     return (*caller)->pp;
 }
 
-/* Returns whether that PD and all that it calls, directly or not, are steady: then it waits for
- * nothing but messages, and a call to it is taken at once. */
-static bool takes_calls(const struct observing *t, unsigned pd)
+/* Returns whether registers prove which PD's call that PD is serving: it takes calls at once, and the PDs that may call it are
+ * observed and make a call whenever they are at one. It takes calls at once if it and all that it calls, directly or not, are
+ * steady: then it waits for nothing but messages. */
+static bool callers_provable(const struct observing *t, unsigned pd)
 {
-    uint64_t reached = UINT64_C(1) << pd;
-    uint64_t before;
+    uint64_t reached = UINT64_C(1) << pd, before;
+    const struct mkperf_system_end *caller, *callee;
+    bool provable = pd != t->index;
 
     do {
         before = reached;
         for (unsigned i = 0; i < 2 * t->system->nchannels; i++) {
-            const struct mkperf_system_end *caller, *callee;
             if (call_of(t, i / 2, i % 2, &caller, &callee) && (reached >> caller->pd & 1) != 0) {
                 reached |= UINT64_C(1) << callee->pd;
             }
         }
     } while (reached != before);
-    for (unsigned i = 0; i < t->system->npds; i++) {
-        if ((reached >> i & 1) != 0 && !steady(t, i)) {
-            return false;
-        }
+    for (unsigned i = 0; i < t->system->npds && provable; i++) {
+        provable = (reached >> i & 1) == 0 || steady(t, i);
     }
-    return true;
-}
-
-/* Returns whether registers prove which PD's call that PD is serving: it takes calls at once, and the PDs that may call
- * it are observed and make a call whenever they are at one. */
-static bool callers_provable(const struct observing *t, unsigned pd)
-{
-    if (pd == t->index || !takes_calls(t, pd)) {
-        return false;
+    for (unsigned i = 0; i < 2 * t->system->nchannels && provable; i++) {
+        provable = !call_of(t, i / 2, i % 2, &caller, &callee) || callee->pd != pd ||
+                   (observable(t, caller->pd) && steady(t, caller->pd));
     }
-    for (unsigned i = 0; i < 2 * t->system->nchannels; i++) {
-        const struct mkperf_system_end *caller, *callee;
-        if (call_of(t, i / 2, i % 2, &caller, &callee) && callee->pd == pd &&
-            (!observable(t, caller->pd) || !steady(t, caller->pd))) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Adds the protected calls of PD i, from number `done` of the ends of channels on. Returns where to continue. */
-static unsigned add_calls(const struct observing *t, unsigned i, unsigned done, mkperf_Observe *o)
-{
-    const pb_size_t max = sizeof o->call / sizeof *o->call;
-
-    for (; done < 2 * t->system->nchannels && o->call_count < max; done++) {
-        const struct mkperf_system_end *caller, *callee;
-        if (call_of(t, done / 2, done % 2, &caller, &callee) && caller->pd == i &&
-            callers_provable(t, callee->pd)) {
-            o->call[o->call_count++] = (mkperf_ObservedCall){
-                .channel = caller->id, .thread = t->system->pd[callee->pd].thread + 2};
-        }
-    }
-    return done;
+    return provable;
 }
 
 static enum mkperf_status ask_part(struct observing *t, mkperf_Observe *o, struct mkperf_error *e)
@@ -190,7 +160,15 @@ static enum mkperf_status send_pd(struct observing *t, unsigned i, struct mkperf
             o.site[o.site_count++] = (uint32_t)((site[done] - before) / mkperf_module_unit(module));
             before = site[done];
         }
-        ends_done = add_calls(t, i, ends_done, &o);
+        const pb_size_t calls = sizeof o.call / sizeof *o.call;
+        for (; ends_done < ends && o.call_count < calls; ends_done++) {
+            const struct mkperf_system_end *caller, *callee;
+            if (call_of(t, ends_done / 2, ends_done % 2, &caller, &callee) && caller->pd == i &&
+                callers_provable(t, callee->pd)) {
+                o.call[o.call_count++] = (mkperf_ObservedCall){
+                    .channel = caller->id, .thread = t->system->pd[callee->pd].thread + 2};
+            }
+        }
         if (ask_part(t, &o, e) != MKPERF_OK) {
             break;
         }

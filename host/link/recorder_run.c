@@ -19,32 +19,6 @@ enum { STATUSES_WITHOUT_SAMPLES = 2 };
 static const double STOP_PATIENCE_S = 3.0;
 static const double DRAIN_PATIENCE_S = 60; /* how long all messages before it are awaited */
 
-/*
- * Returns whether to request the target's counters. While batches arrive, the target sends them each second of its
- * own time, which differs from the host's. An unneeded request costs the target as much as dozens of samples.
- * Therefore they are requested only if no batch has arrived for some time, or if a Status is overdue. This time is
- * longer if batches are further apart, since an emulated target may be slow.
- *
- * A target that counts samples in windows rightly sends nothing for seconds. It is only requested to show that it is
- * there. After the duration its answers show whether it still samples: the pauses grow as long as it does.
- */
-static bool is_status_due(const struct mkperf_recorder *r, double now)
-{
-    uint64_t last = r->stream->totals.last_ns;
-    double timeout = r->options.link.timeout_s;
-
-    if (now - r->status_s < STATUS_S) {
-        return false;
-    }
-    if (r->options.configure.aggregate_ms != 0) {
-        bool doubt = r->overdue && r->statuses != r->overdue_statuses;
-        double pause = doubt ? STATUS_S : r->overdue ? r->overdue_pause_s : timeout;
-        return now - r->link.heard_s >= fmin(pause, timeout / 2);
-    }
-    return now - r->moved_s >= fmax(STATUS_S, fmin(2 * r->apart_s, timeout / 3)) ||
-           (double)(int64_t)(last - r->status_ns) >= STATUS_DUE_S * 1e9;
-}
-
 /* Requests what the stream needs, and the target's counters, without waiting. */
 static enum mkperf_status serve_session(struct mkperf_recorder *r, struct mkperf_error *e)
 {
@@ -82,7 +56,23 @@ static enum mkperf_status serve_session(struct mkperf_recorder *r, struct mkperf
         r->moved_ns = last;
         r->moved_s = now;
     }
-    if (is_status_due(r, now)) {
+    /*
+     * Requests the target's counters. While batches arrive, the target sends them each second of its
+     * own time, which differs from the host's. An unneeded request costs the target as much as dozens of samples.
+     * Therefore they are requested only if no batch has arrived for some time, or if a Status is overdue. This time is
+     * longer if batches are further apart, since an emulated target may be slow.
+     *
+     * A target that counts samples in windows rightly sends nothing for seconds. It is only requested to show that it is
+     * there. After the duration its answers show whether it still samples: the pauses grow as long as it does.
+     */
+    double timeout = r->options.link.timeout_s;
+    bool doubt = r->overdue && r->statuses != r->overdue_statuses;
+    double pause = doubt ? STATUS_S : r->overdue ? r->overdue_pause_s : timeout;
+    bool due = r->options.configure.aggregate_ms != 0
+                   ? now - r->link.heard_s >= fmin(pause, timeout / 2)
+                   : now - r->moved_s >= fmax(STATUS_S, fmin(2 * r->apart_s, timeout / 3)) ||
+                         (double)(int64_t)(last - r->status_ns) >= STATUS_DUE_S * 1e9;
+    if (due && now - r->status_s >= STATUS_S) {
         r->status_s = now;
         r->status_ns = s->totals.last_ns;
         return mkperf_peer_send(&r->link, &status, e);

@@ -218,22 +218,6 @@ static bool is_shown(const struct stat_reading *r, unsigned k, const struct stat
     return style->only == NULL || at != NULL;
 }
 
-/* Prints the core of a row and the number of its cores. A row of a PD, or of a sum, has more than one core. */
-static void print_core(const struct stat_row *row, bool system, const struct stat_style *style)
-{
-    char core[16] = "";
-
-    if (stat_is_core(row) || (system && style->cores <= 1)) {
-        snprintf(core, sizeof core, "C%u", stat_is_core(row) ? row->pd - STAT_CORE : 0);
-    }
-    unsigned of = core[0] != '\0' || style->cores == 0 ? 1 : style->cores;
-    if (style->separator != NULL) {
-        fprintf(style->out, "%s%s%u%s", core, style->separator, of, style->separator);
-    } else {
-        fprintf(style->out, "%-8s%3u ", core, of);
-    }
-}
-
 /* Prints a row "count". Members that are not known are left out. */
 static void print_values(const struct stat_reading *r, const struct stat_row *row, const char *pd,
                          unsigned i, const struct stat_style *style)
@@ -284,7 +268,18 @@ static void print_row(const struct stat_reading *r, unsigned k, const struct sta
             fprintf(style->out, "%*.9f%s", width, style->time_s, end);
         }
         if (style->per_core) {
-            print_core(&r->row[k], system, style);
+            /* The core of the row and the number of its cores. A row of a PD, or of a sum, has more than one core. */
+            bool core = stat_is_core(&r->row[k]);
+            bool one = core || (system && style->cores <= 1);
+            char text[16] = "";
+
+            if (one) {
+                snprintf(text, sizeof text, "C%u", core ? r->row[k].pd - STAT_CORE : 0);
+            }
+            fprintf(style->out, style->separator != NULL ? "%s%s%u%s" : "%-8s%s%3u%s", text,
+                    style->separator != NULL ? end : "",
+                    one || style->cores == 0 ? 1 : style->cores,
+                    style->separator != NULL ? end : " ");
         }
         if (pds && style->separator != NULL) {
             print_text(name, "", style);

@@ -20,57 +20,50 @@ static enum mkperf_lr decide_lr(void *self, uint32_t pd, uint64_t pc)
     return mkperf_lr_is_caller(mkperf_pds_module(s->config.pds, pd), pc);
 }
 
-static void define_slot(struct mkperf_stream *s, const mkperf_Chain *c)
-{
-    struct mkperf_stream_slot *slot = &s->chains.slot[c->slot];
-    int event = c->counter < MKPERF_MAX_COUNTERS ? s->event_of[c->counter] : -1;
-    bool known = event >= 0;
-
-    for (uint32_t left = c->reads; left != 0; left &= left - 1) {
-        unsigned counter = (unsigned)__builtin_ctz(left);
-        known = known && counter < MKPERF_MAX_COUNTERS && s->event_of[counter] >= 0;
-    }
-    if (!known) { /* the sample is of an unknown session */
-        slot->generation = 0;
-        return;
-    }
-    slot->generation = s->chains.generation;
-    slot->event = (uint32_t)event;
-    slot->counter = c->counter;
-    /* The two bits show how a thread was found in samples of the timer, and where in a guest it was in others. */
-    bool timer = s->session.event[event].code == MKPERF_TIMER_CODE;
-    slot->flags = timer ? c->flags & ~(uint32_t)MKPERF_GUEST_MASK : c->flags;
-    slot->confidence = timer ? mkperf_confidence(c->flags) : MKPERF_KNOWN;
-    slot->reads = c->reads;
-    slot->pc = c->pc;
-    slot->kernel_pc = c->kernel_pc;
-    slot->pd = mkperf_pds_find(s->config.pds, c->thread);
-    slot->module = mkperf_pds_module(s->config.pds, slot->pd);
-    const struct mkperf_chain_lookup lookup = {find_pd, decide_lr, s};
-    mkperf_chain_prepare(&slot->chain, slot->pd, c->lr, (const uint64_t *)c->frames,
-                         c->frames_count, &lookup);
-}
-
 /*
  * Defines the chains that are valid from sample i on. *next: the first that is not yet, which is in
  * s->chains.definition if *next < *decoded. False: an invalid chain.
  */
 static bool define_until(struct mkperf_stream *s, unsigned i, unsigned *next, unsigned *decoded)
 {
+    const struct mkperf_chain_lookup lookup = {find_pd, decide_lr, s};
     const struct mkperf_batch *b = &s->batch;
+    mkperf_Chain *c = &s->chains.definition;
 
     for (; *next < b->nchains; ++*next) {
         if (*decoded == *next) {
-            if (!mkperf_batch_chain_decode(&s->chains.definition, b->chain[*next].p,
-                                           b->chain[*next].n)) {
+            if (!mkperf_batch_chain_decode(c, b->chain[*next].p, b->chain[*next].n)) {
                 return false;
             }
             ++*decoded;
         }
-        if (s->chains.definition.at > i) {
+        if (c->at > i) {
             break;
         }
-        define_slot(s, &s->chains.definition);
+        struct mkperf_stream_slot *slot = &s->chains.slot[c->slot];
+        int event = c->counter < MKPERF_MAX_COUNTERS ? s->event_of[c->counter] : -1;
+        bool known = event >= 0;
+        for (uint32_t left = c->reads; left != 0; left &= left - 1) {
+            unsigned counter = (unsigned)__builtin_ctz(left);
+            known = known && counter < MKPERF_MAX_COUNTERS && s->event_of[counter] >= 0;
+        }
+        slot->generation = known ? s->chains.generation : 0;
+        if (!known) { /* the sample is of an unknown session */
+            continue;
+        }
+        slot->event = (uint32_t)event;
+        slot->counter = c->counter;
+        /* The two bits show how a thread was found in samples of the timer, and where in a guest it was in others. */
+        bool timer = s->session.event[event].code == MKPERF_TIMER_CODE;
+        slot->flags = timer ? c->flags & ~(uint32_t)MKPERF_GUEST_MASK : c->flags;
+        slot->confidence = timer ? mkperf_confidence(c->flags) : MKPERF_KNOWN;
+        slot->reads = c->reads;
+        slot->pc = c->pc;
+        slot->kernel_pc = c->kernel_pc;
+        slot->pd = mkperf_pds_find(s->config.pds, c->thread);
+        slot->module = mkperf_pds_module(s->config.pds, slot->pd);
+        mkperf_chain_prepare(&slot->chain, slot->pd, c->lr, (const uint64_t *)c->frames,
+                             c->frames_count, &lookup);
     }
     return true;
 }
