@@ -55,8 +55,7 @@ $(ASSERT_STAMP): # after make clean in the same run
 $(call host_objects,plain,host/main.c $(HOST_LIB_SRC)): $(ASSERT_STAMP)
 
 # CPPFLAGS, CFLAGS and LDFLAGS: the user's, for mkperf itself. It reads files and lines of strangers.
-# With -O0, _FORTIFY_SOURCE is only a warning.
-HARDEN_CFLAGS = -fPIE -fstack-protector-strong $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS)$(CFLAGS))$(filter -O0,$(CFLAGS)),,\
+HARDEN_CFLAGS = -fPIE -fstack-protector-strong $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS)$(CFLAGS)),,\
     -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 HARDEN_LDFLAGS = -pie -Wl,-z,relro,-z,now
 # What runs once a command, and not once a sample: -O1 is a third of the compiler's time less. (A replay executes as many instructions with
