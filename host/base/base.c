@@ -155,9 +155,11 @@ void *mkperf_xgrow(void *p, size_t from, size_t to, size_t size)
 
 size_t mkperf_named(const void *items, size_t n, size_t size, const char *name)
 {
+    const char *at = items;
     size_t i = 0;
 
-    while (i < n && strcmp(*(const char *const *)((const char *)items + i * size), name) != 0) {
+    while (i < n && strcmp(*(const char *const *)(const void *)at, name) != 0) {
+        at += size;
         i++;
     }
     return i;
