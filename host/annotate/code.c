@@ -91,7 +91,7 @@ enum mkperf_status annotate_code_open(struct annotate_code *c, struct mkperf_mod
                                       uint64_t addr, uint64_t size, const char *objdump,
                                       struct mkperf_error *e)
 {
-    *c = (struct annotate_code){.module = module, .addr = addr, .left = size};
+    *c = (struct annotate_code){.module = module, .addr = addr};
     c->p = size <= ANNOTATE_BYTES_MAX ? mkperf_module_code(module, addr, size) : NULL;
     if (c->p == NULL) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT,
@@ -99,6 +99,7 @@ enum mkperf_status annotate_code_open(struct annotate_code *c, struct mkperf_mod
                                 ": not in an executable segment, or too large",
                                 mkperf_module_path(module), addr);
     }
+    c->left = size;
     MKPERF_TRY(find_objdump(c, objdump, e));
     if (c->lines != NULL) {
         read_ahead(c, addr);
