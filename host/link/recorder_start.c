@@ -263,7 +263,6 @@ static enum mkperf_status rejoin(struct mkperf_recorder *r, double began_s, stru
         r->watching = true;
         mkperf_peer_say(&r->link, "%s; going on as a watcher", e->text);
     }
-    mkperf_stream_damaged(r->stream); /* so that a new epoch is requested */
     if (mkperf_recorder_ask(r, &m, "GetStatus", e) != MKPERF_OK) {
         e->status = e->status == MKPERF_ERR_SILENT ? MKPERF_ERR_LINK : e->status;
         return e->status;
@@ -302,6 +301,8 @@ enum mkperf_status mkperf_recorder_resume(struct mkperf_recorder *r, struct mkpe
     r->gap_lost = t->lost[MKPERF_LOST_TRANSIT];
     do {
         r->breaks++;
+        /* A new epoch is needed. The target begins one for a new connection, perhaps before it has answered anything. */
+        mkperf_stream_damaged(r->stream);
         MKPERF_TRY(mkperf_peer_reconnect(&r->link, e));
         if (t->restarts != restarts) {
             r->stream->clock.pause_ns = (uint64_t)((mkperf_now_s() - began) * 1e9);
