@@ -123,10 +123,12 @@ static void put_function(struct callgrind *g, uint32_t number, const char *prefi
     const struct mkperf_places *s = &g->c->places;
     bool root = number >= s->functions.count;
     uint32_t root_pd = number - s->functions.count;
-    const struct mkperf_function f = root ? (struct mkperf_function){.pd = root_pd}
-                                          : s->function[number];
+    struct mkperf_function f = {.pd = root_pd};
     struct mkperf_textout *t = g->t;
 
+    if (!root) {
+        f = s->function[number];
+    }
     mkperf_textout_printf(t, "%sob=", prefix);
     mkperf_textout_plain(t, f.kernel ? "kernel" : mkperf_places_pd_name(s, f.pd), '\n', ' ');
     mkperf_textout_printf(t, "\n%s=(%u)", *prefix != '\0' ? "cfi" : "fl", f.file + 1);

@@ -233,10 +233,9 @@ static enum mkperf_status decode_events(struct mkperf_stream *s, struct mkperf_s
 
     for (unsigned i = 0; i < m->event_count; i++) {
         uint64_t code = m->event[i] & mask;
-        const struct code *known = code < CODES ? &c->code[code] : NULL;
 
         ticks += m->event[i] >> m->code_bits;
-        if (known == NULL || known->generation != c->generation) {
+        if (code >= CODES || c->code[code].generation != c->generation) {
             s->totals.sched_lost[MKPERF_LOST_CHAIN]++;
             c->missing++;
             c->gap = true;
@@ -246,6 +245,7 @@ static enum mkperf_status decode_events(struct mkperf_stream *s, struct mkperf_s
             numbers.at = numbers.end;
             continue;
         }
+        const struct code *known = &c->code[code];
         uint64_t ns = stream_time(s, ticks, m->tick_hz);
         ns = ns > c->last_ns ? ns : c->last_ns;
         MKPERF_TRY(known->reading ? decode_reading(s, c, m->core, &numbers, ns, e)

@@ -58,7 +58,7 @@ EOF2
 # was the first of its thread, or the ring ended. `first` polls, and reads its clock within a few instructions; `third` runs in
 # every second window.
 to_a_tick() {
-    known 'all(len(v) >= (50 if w == 3 else 100) and sum(x <= min(v) + 2 * tick for x in v) >= len(v) - 5 for w, v in after.items())'
+    known 'all(len(v) >= (50 if w == 3 else 100) and sum(abs(x - sorted(v)[len(v) // 2]) <= 2 * tick for x in v) >= len(v) - 5 for w, v in after.items())'
 }
 # A window lasts its time and the kernel entry that ends it; a frame is the sum.
 lengths() {

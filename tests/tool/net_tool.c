@@ -13,7 +13,7 @@
  *   net-tool crowd PORT RATE HOLD FILE
  *     opens RATE connections per second, sends the file on each, and holds the newest HOLD open
  *   net-tool slots PORT HOLD FILE
- *     holds HOLD connections open, each after sending the file; one that is closed is opened again at once
+ *     holds HOLD connections open, each after sending the file; one that is closed is opened again a millisecond later
  *   crowd, slots and syns print `many` on standard error once MANY connections, or SYNs, were made
  *   net-tool syns PATH RATE
  *     sends RATE TCP SYNs per second to the target's port 1236, and never the rest of a handshake, as
@@ -326,7 +326,10 @@ static _Noreturn void slots(const char *to, unsigned hold, const char *path)
             }
             p->revents = 0;
         }
-        poll(slot, hold, -1);
+        if (poll(slot, hold, -1) > 0) {
+            /* Without the pause, connections that are closed before they send anything can take all places of the others, for ever. */
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        }
     }
 }
 
