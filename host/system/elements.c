@@ -61,6 +61,9 @@ bool system_add_setvar(struct place *at, struct mkperf_system_pd *pd, const char
     if (*symbol == '\0') {
         return system_error(at, "symbol is empty");
     }
+    if (at->failed) { /* by an attribute before it */
+        return false;
+    }
     struct mkperf_system_setvar *v =
         system_append(at, (void **)&pd->setvar, &pd->nsetvars, sizeof *v, "setvars");
     if (at->failed) {
