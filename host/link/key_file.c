@@ -20,7 +20,7 @@ bool mkperf_key_parse(const uint8_t *p, size_t n, struct mkperf_shared_key *key)
     }
     char *text = mkperf_xcalloc(n + 1, 1), *rest = NULL;
     memcpy(text, p, n);
-    bool ok = strlen(text) == n; /* it is text, without a 0 */
+    bool ok = strlen(text) == n; /* A file with a byte 0 is no text. */
     for (char *line = strtok_r(text, "\n", &rest); ok && line != NULL;
          line = strtok_r(NULL, "\n", &rest)) {
         char *in, *first = strtok_r(line, space, &in);

@@ -52,7 +52,7 @@ static bool put_asset(const struct page_writer *w, const char *line, const char 
     static const char script[] = "<script src=\"", link[] = "<link rel=\"stylesheet\" href=\"";
     bool is_script = strncmp(line, script, sizeof script - 1) == 0;
     const char *name = line + (is_script ? sizeof script : sizeof link) - 1;
-    size_t n = strcspn(name, "\""), i = 1;
+    size_t n = strcspn(name, "\""), i = 1; /* 0 is page.html itself */
 
     if (!is_script && strncmp(line, link, sizeof link - 1) != 0) {
         return false;

@@ -47,7 +47,6 @@ enum mkperf_ring_limits {
     MKPERF_RING_HEADER_BYTES = 256,
 };
 
-/* The shared memory. The size of data[] is a power of two. */
 /* What a producer could not write since the ring was empty, or not in time. */
 struct mkperf_losses {
     uint64_t samples; /* dropped because the ring was full */
@@ -58,6 +57,7 @@ struct mkperf_losses {
     uint64_t sched;
 };
 
+/* The shared memory. The size of data[] is a power of two. */
 struct mkperf_ring {
     uint64_t head;             /* written by the producer */
     struct mkperf_losses lost; /* written by the producer */

@@ -104,8 +104,8 @@ enum mkperf_session_limits {
     MKPERF_MAX_FREQUENCY = 100000,
     MKPERF_MAX_PERIOD = 0x7fffffff,
     MKPERF_SESSION_PAGE_BYTES = 16384,
-    MKPERF_CORE_RING_BYTES = 256 * 1024, /* data of a core's sample ring */
-    MKPERF_OUTPUT_RING_BYTES = 512 * 1024,
+    MKPERF_CORE_RING_BYTES = 256 * 1024,   /* of the sample ring of each core, without its header */
+    MKPERF_OUTPUT_RING_BYTES = 512 * 1024, /* of the output ring, without its header */
     MKPERF_OUTPUT_REGION_BYTES = 0x100000,
     MKPERF_RINGS_REGION_BYTES = 0x200000, /* one page of 2 MiB, as descriptor.h requires */
 };

@@ -53,8 +53,8 @@ static uint32_t table_bytes(const struct mkperf_client *c)
         memcmp(c->stamp, MKPERF_STAMP_MAGIC, MKPERF_STAMP_MAGIC_BYTES) != 0) {
         return 0;
     }
-    uint32_t size;
-    memcpy(&size, c->stamp + MKPERF_STAMP_SIZE_AT, sizeof size); /* little-endian, as the target */
+    const uint8_t *p = c->stamp + MKPERF_STAMP_SIZE_AT;
+    uint32_t size = p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
     return size >= MKPERF_STAMP_HEADER_BYTES && size <= c->stamp_reserved ? size : 0;
 }
 

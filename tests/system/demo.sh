@@ -224,7 +224,7 @@ windows() {
         contains "$D/windows.log" ' 0 lost' 'in windows of 1' ||
         { cat "$D/windows.log"; return 1; }
     sed -n 's/.*: \([0-9]*\) samples in .*/samples \1/p; s/.* line *\([0-9]*\) bytes.*/bytes \1/p' \
-        "$D/windows.log" | awk -v most="${WINDOW_BYTES:-0.3}" '{ v[$1] = $2 }
+        "$D/windows.log" | awk -v most="${WINDOW_BYTES:-0.28}" '{ v[$1] = $2 }
             END { print v["bytes"] / v["samples"], "bytes a sample"
                 exit !(v["samples"] >= 27000 && v["bytes"] <= most * v["samples"]) }' || return 1
     "$MKPERF" convert -q "$D/windows.data" -o "$D/windows.jsonl" || return 1
