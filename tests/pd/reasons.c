@@ -7,29 +7,18 @@
  *   helper   serves: WORK instructions, on its caller's budget
  *   guard    restarts its child `faulter` behind the instruction that faulted
  *   faulter  faults again and again
- *   crash    faults once, LATE seconds after boot, and is not restarted
+ *   crash    faults once, after the recording has begun, and is not restarted
  */
 #include <microkit.h>
 
-#include <stdint.h>
+#include <mkperf/ring.h>
 
 #include "spin.h"
 
-enum { CH_HELPER = 1, WORK = 1500000, PAUSE = 400000, INSTRUCTION = 4, LATE = 4 };
+enum { CH_HELPER = 1, WORK = 1500000, PAUSE = 400000, INSTRUCTION = 4 };
 
-static uint64_t seconds(void)
-{
-    uint64_t ticks;
-    uint64_t hz;
-
-#ifdef __riscv
-    __asm__ volatile("rdtime %0" : "=r"(ticks));
-    hz = 10000000; /* QEMU's virt machine */
-#else
-    __asm__ volatile("isb\n\tmrs %0, cntvct_el0\n\tmrs %1, cntfrq_el0" : "=r"(ticks), "=r"(hz));
-#endif
-    return ticks / hz;
-}
+/* The memory that the kernel hook writes, mapped read-only into `crash`. Set by the system file. */
+volatile const struct mkperf_ring *rings = NULL;
 
 static void fault_now(void)
 {
@@ -51,7 +40,7 @@ void init(void)
         fault_now();
     }
     if (microkit_name[0] == 'c') {
-        while (seconds() < LATE) {
+        while (rings->head == 0) { /* no record yet: the recording has not begun */
             work(PAUSE);
         }
         fault_now();

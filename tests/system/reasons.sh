@@ -12,7 +12,7 @@ REASONS=${REASONS:-called replied waits-message waits-notification preempted bud
 KINDS="notify irq fault wake receive reply"
 
 recording() {
-    scripts/qemu-record "$D" --sched --duration 5 --system "$t/reasons.system" --elf-path "$t" -o "$D/r.data" \
+    scripts/qemu-record "$D" --sched --duration 2 --system "$t/reasons.system" --elf-path "$t" -o "$D/r.data" \
         >"$D/record.log" 2>&1 && grep -q ', 0 lost,' "$D/record.log" || {
         cat "$D/record.log"
         return 1
