@@ -10,7 +10,6 @@
 #include "export/formats.h"
 #include "flow/flow.h"
 #include "link/recorder.h"
-#include "model/relays.h"
 
 /*
  * An outbox: the windows that wait for one destination of --to, as files of a directory.

@@ -6,8 +6,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-#include "base/process.h"
-#include "model/figures.h"
 #include "view/view.h"
 
 enum {

@@ -3,12 +3,7 @@
 #include "agent.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <fnmatch.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/process.h"
 
 enum { INDEX_BYTES = 4 * 1024 * 1024, COPY_BYTES = 1 << 20 };
 

@@ -8,11 +8,6 @@
 #include "agent.h"
 
 #include <curl/curl.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/process.h"
 
 enum { PUSH_TICK_MS = 100, URL_BYTES = 2048, ANSWER_BYTES = 256, HEADER_BYTES = 4096 };
 enum {

@@ -8,10 +8,6 @@
  */
 #include "agent.h"
 
-#include <sys/stat.h>
-#include <time.h>
-
-#include "base/process.h"
 #include "view/view.h"
 
 enum { TARGET_TICK_MS = 200, LINE = 1024, STACK_BYTES = 512 * 1024 };

@@ -2,11 +2,6 @@
 /* Owns: the windows of a target, and the counts for metrics. See agent.h. */
 #include "agent.h"
 
-#include <time.h>
-#include <unistd.h>
-
-#include "base/process.h"
-
 static void print_of_window(const struct agent_window *w, const char *text)
 {
     mkperf_print_line(stderr, "mkperf agent: %s: %s", w->target, text);

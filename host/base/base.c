@@ -2,8 +2,6 @@
 /* Owns: filling a struct mkperf_error; the meaning of statuses, for help and man pages; memory that is always there (base.h). */
 #include "base.h"
 
-#include <unistd.h>
-
 enum mkperf_status mkperf_error_set(struct mkperf_error *e, enum mkperf_status status,
                                     const char *format, ...)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What every file of the host has: the C library, errors, memory, text that may be printed, sorting and percentages. Each header of
- * the host includes it, so a .c file includes it only if it includes no other header of the host.
+ * What every file of the host has: the C library, files, errors, memory, text that may be printed, sorting and percentages. Each
+ * header of the host includes it. A file does not include again what another header that it includes brings.
  *
  * Errors: a function that can fail fills a struct mkperf_error with place and reason and returns its status. Only main and the
  * commands print and exit.
@@ -17,6 +17,7 @@
 #include <ctype.h>
 #include <endian.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -26,6 +27,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- errors ---- */
 

@@ -2,8 +2,6 @@
 /* Owns: the options and sequences of coloured text, and the choice of PDs' colours. See colour.h. */
 #include "colour.h"
 
-#include <unistd.h>
-
 /* The group's self is the enum mkperf_colour. */
 #define WHEN                                                                              \
     {                                                                                     \

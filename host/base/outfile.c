@@ -2,10 +2,6 @@
 /* Owns: output files, and the streams into them. Interrupted system calls are resumed. See outfile.h. */
 #include "outfile.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "snapshot.h"
 
 enum { PUBLIC = 0666, PRIVATE = 0600 }; /* permissions, before umask */

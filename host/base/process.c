@@ -3,7 +3,6 @@
 #include "process.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 

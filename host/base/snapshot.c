@@ -3,11 +3,8 @@
 #include "snapshot.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <mkperf/auth.h>
 

@@ -2,9 +2,7 @@
 /* Owns: the temporary file, and sorting in place. See spool.h. */
 #include "spool.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 enum { RECORD_MAX = 256 };
 

@@ -3,7 +3,6 @@
 #include "outfile.h"
 
 #include <math.h>
-#include <unistd.h>
 
 enum mkperf_status mkperf_textout_open(struct mkperf_textout *t, const char *path,
                                        struct mkperf_error *e)

@@ -9,7 +9,6 @@
 #define MKPERF_HOST_CMD_CMD_H
 
 #include "help/help.h"
-#include "symbols/symbols.h"
 #include "system/system.h"
 #include <mkperf/unwind.h>
 #include <mkperf/version.h>

@@ -5,10 +5,8 @@
  * Owns: the options, their checks, and the begin and end. host/agent does the work.
  */
 #include <malloc.h>
-#include <sys/stat.h>
 
 #include "agent/agent.h"
-#include "base/process.h"
 #include "cmd.h"
 
 enum {

@@ -5,8 +5,6 @@
  * Owns: the command's options and the choice of functions. host/annotate counts, disassembles and prints.
  */
 #include "annotate/annotate.h"
-#include "base/colour.h"
-#include "base/outfile.h"
 #include "cmd.h"
 #include "report/report.h"
 

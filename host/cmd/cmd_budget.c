@@ -7,15 +7,10 @@
  * throttled gets no advice: its demand is not known, because it would have used more. With --system the advice is a diff of the
  * system's description (host/system/budgets.c).
  */
-
-#include "base/outfile.h"
-
 #include <math.h>
 
 #include "cmd.h"
 #include "report/report.h"
-#include "sched/analysis.h"
-#include "system/system.h"
 
 struct budget_command {
     const char *input, *system;

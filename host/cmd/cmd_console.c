@@ -5,11 +5,6 @@
  * Owns: the options, and the choice between a prompt, standard input and -c. host/console executes some commands itself,
  * and sends the others to the target as text (docs/protocol.md, "Commands").
  */
-
-#include "base/process.h"
-
-#include <unistd.h>
-
 #include "cmd.h"
 #include "console/conversation.h"
 

@@ -9,15 +9,10 @@
  * messages, and the counts of the summary. convert finds out formats from names and contents, unless --from and --to name
  * them. A link to mkperf named toperf or kprof2perf behaves as that command.
  */
-
 #include "base/process.h"
-
-#include <unistd.h>
 
 #include "cmd.h"
 #include "export/formats.h"
-#include "import/import.h"
-#include "model/figures.h"
 #include "model/relays.h"
 
 enum { PRINT_LEVEL = 8 };

@@ -4,8 +4,6 @@
  *
  * Owns: the command's options, the order of its output, and the verdict of --fail-above. report/comparison.h has the rule.
  */
-#include "base/colour.h"
-#include "base/outfile.h"
 #include "cmd.h"
 #include "report/comparison.h"
 

@@ -8,7 +8,6 @@
  * mkperf. Two runs of an image count the same if QEMU counts time by instructions (-icount) and nothing from outside reaches
  * the machine; what prevents that is refused, or a warning.
  */
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 

@@ -4,7 +4,6 @@
  *
  * Owns: the table of questions and the form of the page. report/report.h has the rule of each answer.
  */
-#include "base/outfile.h"
 #include "cmd.h"
 #include "report/comparison.h"
 

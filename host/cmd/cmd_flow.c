@@ -5,12 +5,7 @@
  * Owns: the command's options, predictions, and rows for programs. report/flow_table.c prints the answer and the tables.
  * flow/flow.h has the figures and the rules, and what may be wrong with them.
  */
-
-#include "base/outfile.h"
 #include "cmd.h"
-#include "flow/flow.h"
-#include "import/import.h"
-#include "profile/frames.h"
 #include "report/report.h"
 
 struct flow_command {

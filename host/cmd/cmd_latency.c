@@ -4,13 +4,9 @@
  *
  * Owns: the command line, and when tables are printed. The numbers are computed by host/sched or by the target.
  */
-
-#include "base/outfile.h"
-#include "base/process.h"
 #include "cmd.h"
 #include "export/formats.h"
 #include "link/recorder.h"
-#include "profile/filter.h"
 #include "report/report.h"
 
 enum { MAX_INTERVAL_MS = 3600000, ROUTES_SHOWN = 20 };

@@ -5,7 +5,6 @@
  * Owns: the table of tools, and the processes that answer. Each call runs mkperf itself, so that a tool's answer is that of the
  * command. host/mcp has the protocol.
  */
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 

@@ -6,15 +6,8 @@
  * Owns: the messages (console text of the target, progress, summary), signals, and the end of the output. After the
  * first sample, every end finishes the file, except an error of the disk.
  */
-
-#include "base/process.h"
-
-#include <unistd.h>
-
 #include "cmd.h"
 #include "link/recorder.h"
-#include "model/figures.h"
-#include "model/relays.h"
 
 struct record {
     /* the first member, because the groups of options store into it */

@@ -5,7 +5,6 @@
  * Owns: the command's options and the format. Addresses are those of the ELFs, as nm and objdump show them, while perf
  * shows offsets in the file for PDs. The name of a caller is that of the call, and not of the instruction after it.
  */
-#include "base/outfile.h"
 #include "cmd.h"
 #include "report/report.h"
 

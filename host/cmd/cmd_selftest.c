@@ -10,11 +10,8 @@
  */
 #include <sys/wait.h>
 
-#include "base/outfile.h"
-#include "base/process.h"
 #include "cmd.h"
 #include "link/recorder.h"
-#include "model/figures.h"
 #include "report/report.h"
 
 /* Bounds of the checks. By chance, a chi-square with 3 degrees of freedom exceeds 33 once in 3 million times. */

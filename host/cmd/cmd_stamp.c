@@ -6,16 +6,11 @@
  * Owns: the table's contents, and the changed ELFs. Their build ids do not change. The ELFs with and without
  * tables have the same code, symbols and lines, and a host may use either.
  */
-
 #include <mbedtls/sha256.h>
 #include <mkperf/record.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/outfile.h"
 #include "cmd.h"
-#include "symbols/symbols.h"
-#include "system/system.h"
 
 /* A program in which bytes are replaced, and their place in its file. */
 struct changed {

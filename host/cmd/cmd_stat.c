@@ -4,9 +4,6 @@
  *
  * Owns: the command line and the output. host/stat measures.
  */
-
-#include "base/outfile.h"
-#include "base/process.h"
 #include "cmd.h"
 #include "pmu/events.h"
 #include "stat/stat.h"

@@ -5,10 +5,7 @@
  * Owns: the command's options, and the begin and end of the session. host/link talks with the target, as for mkperf
  * record. host/top counts and draws.
  */
-#include "base/colour.h"
-#include "base/process.h"
 #include "cmd.h"
-#include "flow/flow.h"
 #include "link/recorder.h"
 #include "report/report.h"
 #include "top/top.h"

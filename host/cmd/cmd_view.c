@@ -4,10 +4,7 @@
  *
  * Owns: the command's options, and the recordings. host/view is the server, and host/page makes the page and its data.
  */
-
-#include "base/process.h"
 #include "cmd.h"
-#include "page/page.h"
 #include "pmu/events.h"
 #include "view/view.h"
 

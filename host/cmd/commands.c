@@ -2,7 +2,6 @@
 /*
  * The table of commands, and `mkperf help`, which prints their descriptions as text, as man pages, and as completion.
  */
-#include "base/args.h"
 #include "base/outfile.h"
 #include "cmd.h"
 

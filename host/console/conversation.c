@@ -6,9 +6,6 @@
 #include "conversation.h"
 
 #include <histedit.h>
-#include <poll.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <mkperf/text_commands.h>
 

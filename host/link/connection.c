@@ -6,12 +6,9 @@
  */
 #include "connection.h"
 
-#include <assert.h>
 #include <pb_decode.h>
 #include <pb_encode.h>
-#include <unistd.h>
 
-#include "wire/wire_message.h"
 #include <mkperf/frame.h>
 
 static const double PAUSE_SLICE_S = 0.1; /* how soon a pause notices that the user stops it */

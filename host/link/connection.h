@@ -15,7 +15,6 @@
 #define MKPERF_HOST_LINK_CONNECTION_H
 
 #include "base/process.h"
-#include "mkperf.pb.h"
 #include "wire/wire_stream.h"
 #include <mkperf/auth.h>
 

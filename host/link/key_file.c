@@ -2,10 +2,6 @@
 /* Owns: reading of key files, see connection.h. */
 #include "connection.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 enum { FILE_ROOM = 4096, OTHERS = S_IRWXG | S_IRWXO };
 
 bool mkperf_key_parse(const uint8_t *p, size_t n, struct mkperf_shared_key *key)

@@ -4,12 +4,8 @@
 
 #include <math.h>
 
-#include <mkperf/record.h>
 #include <mkperf/session.h>
 
-#include "base/args.h"
-#include "connection.h"
-#include "perfdata/perfdata.h"
 #include "pmu/events.h"
 
 /* ---- the connection: struct mkperf_peer_options ---- */

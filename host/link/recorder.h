@@ -5,13 +5,10 @@
 #ifndef MKPERF_HOST_LINK_RECORDER_H
 #define MKPERF_HOST_LINK_RECORDER_H
 
-#include "base/args.h"
 #include "base/outfile.h"
 #include "connection.h"
-#include "mkperf.pb.h"
 #include "perfdata/perfdata.h"
 #include "sched/analysis.h"
-#include "wire/wire_stream.h"
 
 /*
  * The options of `mkperf record`. Other commands that talk to a target have some of them too.

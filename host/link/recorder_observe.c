@@ -4,7 +4,6 @@
  * of their system calls, stacks and channels. docs/stock.md describes their use.
  */
 #include "recorder.h"
-#include "system/system.h"
 
 struct observing {
     struct mkperf_recorder *r;

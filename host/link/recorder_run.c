@@ -7,8 +7,6 @@
 
 #include <math.h>
 
-#include "connection.h"
-
 static const double RUN_REPEAT_S = 0.5; /* between two ResetChains, and repetitions of GetStatus */
 static const double STATUS_S = 1.0;     /* between requests for the target's counters */
 static const double APART_KEEPS = 0.8;  /* factor of apart_s at each batch */

@@ -9,10 +9,7 @@
  */
 #include "recorder.h"
 
-#include "base/args.h"
 #include "pmu/events.h"
-#include "symbols/symbols.h"
-#include "system/system.h"
 
 static const double START_REPEAT_S = 0.5; /* between repetitions of a request */
 /* How long the end of another session is awaited while no byte arrives. */

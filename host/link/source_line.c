@@ -7,17 +7,11 @@
  */
 #include "connection.h"
 
-#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <termios.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "base/process.h"
 
 enum { WRITE_PATIENCE_MS = 2000, SLICE_MS = 50 };
 
