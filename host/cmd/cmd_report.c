@@ -214,7 +214,7 @@ static void print_profile(struct mkperf_frames *f, struct report_command *c, uin
     report_rows_build(&rows, f, &c->report, i);
     mkperf_progress_end();
     if (for_programs(c)) {
-        report_rows_values(&rows, f, &c->report, &c->values);
+        report_rows_values(&rows, &c->values);
     } else if (rows.n != 0 || !c->report.symbol) {
         /* Prints which samples the table shows, and the sum that is 100 per cent. */
         const struct mkperf_event *v = &p->places.session.event[i];
@@ -234,9 +234,9 @@ static void print_profile(struct mkperf_frames *f, struct report_command *c, uin
         }
         printf("#\n");
         if (c->hierarchy) {
-            report_hierarchy_print(&rows, f, &c->report, stdout);
+            report_hierarchy_print(&rows, stdout);
         } else {
-            report_rows_print(&rows, f, &c->report, stdout);
+            report_rows_print(&rows, stdout);
         }
     }
     report_rows_free(&rows);

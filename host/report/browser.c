@@ -24,9 +24,7 @@ struct item {
 
 /* The list: the rows of an event, and below each open row its call tree. A tree lives until the rows are built again. */
 struct items {
-    struct mkperf_frames *frames; /* frames, options and event are set before the list is built */
     struct report_options options;
-    uint32_t event;
     struct report_rows rows;
     struct item *item;
     size_t n, room;
@@ -63,7 +61,7 @@ static const char *open_item(struct items *l, size_t at)
     }
     if (parent.tree == NULL) {
         parent.tree = mkperf_xcalloc(1, sizeof *parent.tree);
-        report_tree_build(parent.tree, &l->rows.row[parent.row], &l->rows, l->frames, &l->options);
+        report_tree_build(parent.tree, &l->rows, &l->rows.row[parent.row]);
         l->item[at].tree = parent.tree;
     }
     const struct mkperf_tree_node *node = parent.tree->node;
@@ -73,7 +71,7 @@ static const char *open_item(struct items *l, size_t at)
         l->item[at + 1 + n++] =
             (struct item){.row = parent.row,
                           .node = i,
-                          .pd = mkperf_frames_label(l->frames, node[i].label).pd,
+                          .pd = mkperf_frames_label(l->rows.frames, node[i].label).pd,
                           .depth = parent.depth + 1,
                           .tree = parent.tree};
     }
@@ -131,7 +129,7 @@ static void items_text(const struct items *l, size_t at, char *text, size_t n)
         const struct report_row *r = &l->rows.row[i->row];
         char columns[TEXT / 2];
         char mark = i->open ? '-' : '+';
-        report_row_text(l->frames, &l->options, r, columns, sizeof columns);
+        report_row_text(&l->rows, r, columns, sizeof columns);
         if (l->options.children) {
             snprintf(text, n, "%c %6.2f%% %6.2f%% %8" PRIu64 "  %s", mark,
                      mkperf_percent(r->children.period, whole),
@@ -142,7 +140,7 @@ static void items_text(const struct items *l, size_t at, char *text, size_t n)
         }
         return;
     }
-    report_tree_text(i->tree, l->frames, l->event, i->node, parent->pd, whole, node, sizeof node);
+    report_tree_text(i->tree, &l->rows, i->node, parent->pd, node, sizeof node);
     snprintf(text, n, "%*s%c-%s", 8 + 4 * i->depth, "", i->open ? '-' : '|', node);
 }
 
@@ -176,14 +174,14 @@ bool report_browser_usable(void)
     return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
 }
 
-static void build_list(struct browser *b)
+static void build_list(struct browser *b, struct mkperf_frames *f, uint32_t event)
 {
     b->at = b->top = 0;
     struct items *l = &b->list;
     uint32_t n = 0;
     free_trees(l);
     report_rows_free(&l->rows);
-    report_rows_build(&l->rows, l->frames, &l->options, l->event);
+    report_rows_build(&l->rows, f, &l->options, event);
     make_room(l, 0, l->rows.n);
     for (uint32_t i = 0; i < l->rows.n; i++) {
         if (report_row_share(&l->rows, i) >= l->options.limit) {
@@ -201,12 +199,12 @@ static void draw_list(struct browser *b)
     b->top = b->at < b->top ? b->at : b->top;
     b->top = b->at >= b->top + lines ? b->at - lines + 1 : b->top;
     erase();
-    const struct mkperf_profile *p = b->list.frames->profile;
+    const struct mkperf_profile *p = b->list.rows.frames->profile;
     const struct report_options *o = &b->list.options;
-    uint64_t lost = mkperf_profile_lost(p), samples = p->total[b->list.event].samples;
+    uint64_t lost = mkperf_profile_lost(p), samples = p->total[b->list.rows.event].samples;
     snprintf(text, sizeof text,
              "%s: %" PRIu64 " sample%s of '%s'%s%s   lost %" PRIu64 " (%.2f %%)%s", b->path,
-             samples, mkperf_plural(samples), p->places.session.event[b->list.event].name,
+             samples, mkperf_plural(samples), p->places.session.event[b->list.rows.event].name,
              o->pd ? ", PD " : "", o->pd ? o->pd : "", lost,
              mkperf_percent(lost, p->totals.samples + lost),
              p->totals.complete ? "" : "  totals incomplete");
@@ -267,20 +265,20 @@ static enum mkperf_status print_code(struct browser *b, FILE *out, struct mkperf
 {
     const struct item *at = &b->list.item[b->at];
     uint32_t name = b->list.rows.row[at->row].key.name;
-    struct annotate_choice choice = {.pd = b->list.options.pd, .event = b->list.event};
+    struct annotate_choice choice = {.pd = b->list.options.pd, .event = b->list.rows.event};
     struct annotate_style style = {.source = true};
     struct annotate_sources sources = {.n = 0};
     struct annotate_hits hits;
     enum mkperf_status status = MKPERF_OK;
 
     if (at->node) {
-        name = mkperf_frames_label(b->list.frames, at->tree->node[at->node].label).name;
+        name = mkperf_frames_label(b->list.rows.frames, at->tree->node[at->node].label).name;
     }
-    choice.symbol = mkperf_frames_text(b->list.frames, name);
-    annotate_hits_find(&hits, b->list.frames, &choice);
+    choice.symbol = mkperf_frames_text(b->list.rows.frames, name);
+    annotate_hits_find(&hits, b->list.rows.frames, &choice);
     for (uint32_t i = 0; status == MKPERF_OK && i < hits.nfunctions; i++) {
-        status = annotate_print(&hits, &hits.function[i], b->list.frames, &choice, &style, &sources,
-                                out, e);
+        status = annotate_print(&hits, &hits.function[i], b->list.rows.frames, &choice, &style,
+                                &sources, out, e);
     }
     if (status == MKPERF_OK && hits.nfunctions == 0) {
         status = mkperf_error_set(e, MKPERF_ERR_USAGE, "no sample hit %s itself", choice.symbol);
@@ -293,9 +291,9 @@ static enum mkperf_status print_code(struct browser *b, FILE *out, struct mkperf
 static enum mkperf_status print_info(struct browser *b, FILE *out, struct mkperf_error *e)
 {
     (void)e;
-    report_head_print(b->list.frames->profile, b->path, false, out);
-    report_filter_print(&b->list.frames->profile->filter, out);
-    mkperf_frames_warn(b->list.frames, out);
+    report_head_print(b->list.rows.frames->profile, b->path, false, out);
+    report_filter_print(&b->list.rows.frames->profile->filter, out);
+    mkperf_frames_warn(b->list.rows.frames, out);
     return MKPERF_OK;
 }
 
@@ -340,6 +338,7 @@ static void act_on_item(struct browser *b, int key)
 static void act_on_browser_key(struct browser *b, int key)
 {
     struct items *l = &b->list;
+    struct mkperf_frames *f = l->rows.frames;
 
     b->at = (size_t)report_moved(key, (int)b->at, (int)l->n, LINES - 4);
     switch (key) {
@@ -348,16 +347,15 @@ static void act_on_browser_key(struct browser *b, int key)
             b->message = "only one event was asked for";
             break;
         }
-        l->event = (l->event + 1) % l->frames->profile->places.session.nevents;
-        build_list(b);
+        build_list(b, f, (l->rows.event + 1) % f->profile->places.session.nevents);
         break;
     case 'd':
         if (l->options.pd) {
             l->options.pd = NULL;
         } else if (l->n > 0) {
-            l->options.pd = mkperf_profile_pd_name(l->frames->profile, l->item[b->at].pd);
+            l->options.pd = mkperf_profile_pd_name(f->profile, l->item[b->at].pd);
         }
-        build_list(b);
+        build_list(b, f, l->rows.event);
         break;
     case 'i':
         show_text(b, "the recording", print_info);
@@ -376,23 +374,21 @@ static void act_on_browser_key(struct browser *b, int key)
 
 void report_browse(struct mkperf_frames *f, const struct report_options *o, const char *path)
 {
-    struct browser b = {.list = {.frames = f, .options = *o}, .path = path};
+    struct browser b = {.list = {.options = *o}, .path = path};
     const struct mkperf_session *s = &f->profile->places.session;
-    int key = 0;
+    uint32_t event = 0;
 
     if (o->graph == REPORT_GRAPH_NONE) {
         b.list.options.graph = REPORT_GRAPH_CALLERS;
     }
-    while (o->event && b.list.event + 1 < s->nevents &&
-           strcmp(s->event[b.list.event].name, o->event) != 0) {
-        b.list.event++;
+    while (o->event && event + 1 < s->nevents && strcmp(s->event[event].name, o->event) != 0) {
+        event++;
     }
-    build_list(&b);
+    build_list(&b, f, event);
     report_screen_start(o->colour);
-    while (key != 'q' && key != ERR) {
+    for (int key = 0; key != 'q' && key != ERR; act_on_browser_key(&b, key)) {
         draw_list(&b);
         key = getch();
-        act_on_browser_key(&b, key);
     }
     endwin();
     free_trees(&b.list);

@@ -66,24 +66,25 @@ static uint32_t dso_of(const struct mkperf_places *s, const struct mkperf_label 
 }
 
 struct report_row_key report_columns_key(const struct report_column_list *list,
-                                         const struct mkperf_frames *f,
-                                         const struct mkperf_chain_head *head,
-                                         const struct mkperf_label *label)
+                                         const struct mkperf_frames *f, uint32_t chain,
+                                         uint32_t function)
 {
+    const struct mkperf_chain_head head = mkperf_profile_head(f->profile, chain);
+    const struct mkperf_label label = mkperf_frames_label(f, function);
     unsigned words = 0;
 
     for (unsigned i = 0; i < list->n; i++) {
         words |= columns[list->column[i]].words;
     }
     return (struct report_row_key){
-        .pd = words & PD ? label->pd : 0,
-        .name = words & NAME ? label->name : 0,
-        .core = words & CORE ? head->core : 0,
-        .mode = words & MODE ? mkperf_mode_letter(label->kernel, label->guest) : 0,
-        .line = words & LINE ? label->line : 0,
-        .event = head->event,
-        .dso = words & DSO ? dso_of(&f->profile->places, label) : 0,
-        .slice = words & SLICE ? head->slice : 0,
+        .pd = words & PD ? label.pd : 0,
+        .name = words & NAME ? label.name : 0,
+        .core = words & CORE ? head.core : 0,
+        .mode = words & MODE ? mkperf_mode_letter(label.kernel, label.guest) : 0,
+        .line = words & LINE ? label.line : 0,
+        .event = head.event,
+        .dso = words & DSO ? dso_of(&f->profile->places, &label) : 0,
+        .slice = words & SLICE ? head.slice : 0,
     };
 }
 

@@ -61,9 +61,8 @@ bool report_columns_have(const struct report_column_list *list, enum report_colu
 
 /* Returns the key of a row in these columns, for a function of a chain. Rows of different events always differ. */
 struct report_row_key report_columns_key(const struct report_column_list *list,
-                                         const struct mkperf_frames *f,
-                                         const struct mkperf_chain_head *head,
-                                         const struct mkperf_label *label);
+                                         const struct mkperf_frames *f, uint32_t chain,
+                                         uint32_t function);
 /* Writes the text of a column of a row into a buffer of n bytes. The column is one of rows. */
 void report_column_text(enum report_column_id column, const struct mkperf_frames *f,
                         const struct report_row_key *key, char *text, size_t n);
@@ -222,6 +221,8 @@ struct report_hit {
 };
 
 struct report_rows {
+    struct mkperf_frames *frames;
+    const struct report_options *options;
     uint32_t event;
     struct mkperf_hash numbers;
     struct report_row *row;
@@ -238,30 +239,25 @@ static inline double report_row_share(const struct report_rows *rows, uint32_t r
     return mkperf_percent(rows->row[row].children.period, rows->whole);
 }
 
-/* Builds all rows of an event, sorted. The caller frees them. */
+/* Builds all rows of an event, sorted. Frames and options must live as long. The caller frees them. */
 void report_rows_build(struct report_rows *rows, struct mkperf_frames *f,
                        const struct report_options *o, uint32_t event);
 void report_rows_free(struct report_rows *rows);
 
 /*
- * Builds the call tree of row r of rows: its callers or its callees, as o->graph requires. The root is the row, and the labels
- * of nodes are functions of f. The children of a node are ordered by weight, greatest first. The caller frees the tree with
- * mkperf_tree_free.
+ * Builds the call tree of row r of rows: its callers or its callees, as the option `graph` requires. The root is the row, and the
+ * labels of nodes are functions of the frames. The children of a node are ordered by weight, greatest first. The caller frees the
+ * tree with mkperf_tree_free.
  */
-void report_tree_build(struct mkperf_tree *t, const struct report_row *r,
-                       const struct report_rows *rows, struct mkperf_frames *f,
-                       const struct report_options *o);
+void report_tree_build(struct mkperf_tree *t, const struct report_rows *rows,
+                       const struct report_row *r);
 
-/*
- * Stores the text of a node in a tree of samples of `event`: share, function, line, and the PD if it is not parent_pd.
- * `whole` is the period sum that is 100 per cent.
- */
-void report_tree_text(const struct mkperf_tree *t, const struct mkperf_frames *f, uint32_t event,
-                      uint32_t node, uint32_t parent_pd, uint64_t whole, char *text, size_t n);
+/* Stores the text of a node in a tree of rows: share, function, line, and the PD if it is not parent_pd. */
+void report_tree_text(const struct mkperf_tree *t, const struct report_rows *rows, uint32_t node,
+                      uint32_t parent_pd, char *text, size_t n);
 
 /* Prints the call tree of row r. Percentages have the same base as those of rows. */
-void report_tree_print(const struct report_row *r, const struct report_rows *rows,
-                       struct mkperf_frames *f, const struct report_options *o, FILE *out);
+void report_tree_print(const struct report_rows *rows, const struct report_row *r, FILE *out);
 
 /* ---- what is printed: the head, the table of rows, the table of PDs, and the browser ---- */
 
@@ -277,18 +273,15 @@ void report_first_print(const struct mkperf_totals *t, FILE *out);
 void report_omitted_print(uint64_t n, double limit, FILE *out);
 
 /* rows_print.c: the columns of a row in one line. */
-void report_row_text(const struct mkperf_frames *f, const struct report_options *o,
-                     const struct report_row *r, char *text, size_t n);
-/* Prints the table of rows, with o->graph also the call tree below each row. */
-void report_rows_print(const struct report_rows *rows, struct mkperf_frames *f,
-                       const struct report_options *o, FILE *out);
+void report_row_text(const struct report_rows *rows, const struct report_row *r, char *text,
+                     size_t n);
+/* Prints the table of rows, with the option `graph` also the call tree below each row. */
+void report_rows_print(const struct report_rows *rows, FILE *out);
 /* Prints rows as a tree with a level for each sort key. The weight of a line includes all lines below it. The rows were built
- * without o->children and o->graph. */
-void report_hierarchy_print(const struct report_rows *rows, const struct mkperf_frames *f,
-                            const struct report_options *o, FILE *out);
+ * without the options `children` and `graph`. */
+void report_hierarchy_print(const struct report_rows *rows, FILE *out);
 /* Writes for programs: a row "row" for each row, then a row "event". */
-void report_rows_values(const struct report_rows *rows, const struct mkperf_frames *f,
-                        const struct report_options *o, struct report_values *v);
+void report_rows_values(const struct report_rows *rows, struct report_values *v);
 /* Writes for programs: the row "total" of a recording, after the rows of all events. */
 void report_total_values(const struct mkperf_profile *p, struct report_values *v);
 /* Writes for programs: what a recording is, as in the format jsonl without its samples and marks. Rows are JSON. */

@@ -10,51 +10,23 @@
 
 #include "base/colour.h"
 
-struct layout {
-    int width[REPORT_SORT_KEYS]; /* width of each column; the last is not padded */
-    uint32_t omitted;            /* rows */
-};
-
 void report_omitted_print(uint64_t n, double limit, FILE *out)
 {
     fprintf(out, "# %" PRIu64 " row%s below %g %% %s omitted\n", n, mkperf_plural(n), limit,
             n == 1 ? "is" : "are");
 }
 
-static struct layout lay_out(const struct report_rows *rows, const struct mkperf_frames *f,
-                             const struct report_options *o)
+void report_row_text(const struct report_rows *rows, const struct report_row *r, char *text,
+                     size_t n)
 {
-    struct layout l = {.omitted = 0};
-    char text[600];
-
-    for (unsigned i = 0; i < o->keys.n; i++) {
-        l.width[i] = (int)strlen(report_column_title(o->keys.column[i]));
-    }
-    for (uint32_t row = 0; row < rows->n; row++) {
-        if (report_row_share(rows, row) < o->limit) {
-            l.omitted++;
-            continue;
-        }
-        for (unsigned i = 0; i < o->keys.n; i++) {
-            report_column_text(o->keys.column[i], f, &rows->row[row].key, text, sizeof text);
-            if ((int)strlen(text) > l.width[i]) {
-                l.width[i] = (int)strlen(text);
-            }
-        }
-    }
-    return l;
-}
-
-void report_row_text(const struct mkperf_frames *f, const struct report_options *o,
-                     const struct report_row *r, char *text, size_t n)
-{
+    const struct report_column_list *keys = &rows->options->keys;
     char part[600];
     size_t used = 0;
 
     text[0] = '\0';
-    for (unsigned i = 0; i < o->keys.n && used < n; i++) {
-        report_column_text(o->keys.column[i], f, &r->key, part, sizeof part);
-        used += (size_t)snprintf(text + used, n - used, i + 1 < o->keys.n ? "%-12s  " : "%s", part);
+    for (unsigned i = 0; i < keys->n && used < n; i++) {
+        report_column_text(keys->column[i], rows->frames, &r->key, part, sizeof part);
+        used += (size_t)snprintf(text + used, n - used, i + 1 < keys->n ? "%-12s  " : "%s", part);
     }
 }
 
@@ -64,44 +36,60 @@ static void print_share(double share, bool colour, FILE *out)
             mkperf_colour_end(colour, share));
 }
 
-void report_rows_print(const struct report_rows *rows, struct mkperf_frames *f,
-                       const struct report_options *o, FILE *out)
+void report_rows_print(const struct report_rows *rows, FILE *out)
 {
-    struct layout l = lay_out(rows, f, o);
+    const struct report_options *o = rows->options;
+    int width[REPORT_SORT_KEYS]; /* of each column; the last is not padded */
+    uint32_t omitted = 0;
     char text[600];
 
+    for (unsigned k = 0; k < o->keys.n; k++) {
+        width[k] = (int)strlen(report_column_title(o->keys.column[k]));
+    }
+    for (uint32_t i = 0; i < rows->n; i++) {
+        bool shown = report_row_share(rows, i) >= o->limit;
+
+        omitted += !shown;
+        for (unsigned k = 0; k + 1 < o->keys.n && shown; k++) {
+            report_column_text(o->keys.column[k], rows->frames, &rows->row[i].key, text,
+                               sizeof text);
+            width[k] = (int)strlen(text) > width[k] ? (int)strlen(text) : width[k];
+        }
+    }
+    width[o->keys.n - 1] = 0;
     fprintf(out, "# %s%s  Samples           Period",
             o->children ? "Children      Self" : "Overhead", o->interval ? "   95 %" : "");
-    for (unsigned i = 0; i < o->keys.n; i++) {
-        bool last = i + 1 == o->keys.n;
-        fprintf(out, "  %-*s", last ? 0 : l.width[i], report_column_title(o->keys.column[i]));
+    for (unsigned k = 0; k < o->keys.n; k++) {
+        fprintf(out, "  %-*s", width[k], report_column_title(o->keys.column[k]));
     }
     fprintf(out, "\n#\n");
     for (uint32_t i = 0; i < rows->n; i++) {
+        const struct report_row *r = &rows->row[i];
+        double share = mkperf_percent(r->self.period, rows->whole);
+
         if (report_row_share(rows, i) < o->limit) {
             continue;
         }
-        const struct report_row *r = &rows->row[i];
-        double share = mkperf_percent(r->self.period, rows->whole);
         if (o->children) {
-            print_share(mkperf_percent(r->children.period, rows->whole), o->colour, out);
+            print_share(report_row_share(rows, i), o->colour, out);
         }
         print_share(share, o->colour, out);
         if (o->interval) {
-            fprintf(out, " ±%5.2f", mkperf_profile_interval(f->profile, rows->event, share));
+            fprintf(out, " ±%5.2f",
+                    mkperf_profile_interval(rows->frames->profile, rows->event, share));
         }
         fprintf(out, "  %7" PRIu64 "  %15" PRIu64, r->self.samples, r->self.period);
         for (unsigned k = 0; k < o->keys.n; k++) {
-            report_column_text(o->keys.column[k], f, &r->key, text, sizeof text);
-            fprintf(out, "  %-*s", k + 1 == o->keys.n ? 0 : l.width[k], text);
+            report_column_text(o->keys.column[k], rows->frames, &r->key, text, sizeof text);
+            fprintf(out, "  %-*s", width[k], text);
         }
         fputc('\n', out);
         if (o->graph != REPORT_GRAPH_NONE) {
-            report_tree_print(&rows->row[i], rows, f, o, out);
+            report_tree_print(rows, r, out);
         }
     }
-    if (l.omitted > 0) {
-        report_omitted_print(l.omitted, o->limit, out);
+    if (omitted > 0) {
+        report_omitted_print(omitted, o->limit, out);
     }
     fputc('\n', out);
 }
@@ -109,65 +97,54 @@ void report_rows_print(const struct report_rows *rows, struct mkperf_frames *f,
 struct hierarchy {
     struct mkperf_hash texts; /* a node's label is the number of its text */
     struct mkperf_tree tree;
-    const struct report_options *options;
-    uint64_t whole;
+    const struct report_rows *rows;
     uint32_t omitted;
     FILE *out;
 };
-
-/* Returns whether nodes like this one keep the order of rows: their column is the time, or a key before it. */
-static bool keeps_row_order(const struct hierarchy *h, const struct mkperf_tree_node *n)
-{
-    const struct report_column_list *keys = &h->options->keys;
-    unsigned column = 0;
-
-    for (uint32_t parent = n->parent; parent != 0; parent = h->tree.node[parent].parent) {
-        column++;
-    }
-    while (column < keys->n && keys->column[column] != REPORT_SORT_TIME) {
-        column++;
-    }
-    return column < keys->n;
-}
 
 static int compare_hierarchy_nodes(const struct mkperf_tree_node *a,
                                    const struct mkperf_tree_node *b, const void *context)
 {
     const struct hierarchy *h = context;
-    uint64_t x = a->total.period, y = b->total.period;
+    const struct report_column_list *keys = &h->rows->options->keys;
+    unsigned column = 0;
 
-    if (keeps_row_order(h, a)) {
-        return 0; /* mkperf_tree_finish keeps the order in which nodes were added */
+    for (uint32_t parent = a->parent; parent != 0; parent = h->tree.node[parent].parent) {
+        column++;
     }
-    if (x != y) {
-        return x > y ? -1 : 1;
+    for (; column < keys->n; column++) {
+        if (keys->column[column] == REPORT_SORT_TIME) {
+            /* Their column is the time, or a key before it: they keep the order of rows, in which they were added. */
+            return 0;
+        }
     }
-    return strcmp(mkperf_hash_text(&h->texts, a->label), mkperf_hash_text(&h->texts, b->label));
+    int order = mkperf_compare(b->total.period, a->total.period);
+    return order != 0 ? order
+                      : strcmp(mkperf_hash_text(&h->texts, a->label),
+                               mkperf_hash_text(&h->texts, b->label));
 }
 
 static void print_below(struct hierarchy *h, uint32_t parent, int depth)
 {
     const struct mkperf_tree_node *n = h->tree.node;
-    bool colour = h->options->colour;
 
     for (uint32_t i = n[parent].child; i != 0; i = n[i].next) {
-        double share = mkperf_percent(n[i].total.period, h->whole);
-        if (share < h->options->limit) {
+        double share = mkperf_percent(n[i].total.period, h->rows->whole);
+        if (share < h->rows->options->limit) {
             h->omitted++;
             continue;
         }
-        fprintf(h->out, "%s%9.2f%%%s  %7" PRIu64 "  %15" PRIu64 "  %*s%s\n",
-                mkperf_colour_begin(colour, share), share, mkperf_colour_end(colour, share),
-                n[i].total.samples, n[i].total.period, 2 * depth, "",
-                mkperf_hash_text(&h->texts, n[i].label));
+        print_share(share, h->rows->options->colour, h->out);
+        fprintf(h->out, "  %7" PRIu64 "  %15" PRIu64 "  %*s%s\n", n[i].total.samples,
+                n[i].total.period, 2 * depth, "", mkperf_hash_text(&h->texts, n[i].label));
         print_below(h, i, depth + 1);
     }
 }
 
-void report_hierarchy_print(const struct report_rows *rows, const struct mkperf_frames *f,
-                            const struct report_options *o, FILE *out)
+void report_hierarchy_print(const struct report_rows *rows, FILE *out)
 {
-    struct hierarchy h = {.options = o, .whole = rows->whole, .out = out};
+    const struct report_options *o = rows->options;
+    struct hierarchy h = {.rows = rows, .out = out};
 
     mkperf_tree_init(&h.tree);
     for (uint32_t i = 0; i < rows->n; i++) {
@@ -175,7 +152,8 @@ void report_hierarchy_print(const struct report_rows *rows, const struct mkperf_
         char text[600];
 
         for (unsigned k = 0; k < o->keys.n; k++) {
-            report_column_text(o->keys.column[k], f, &rows->row[i].key, text, sizeof text);
+            report_column_text(o->keys.column[k], rows->frames, &rows->row[i].key, text,
+                               sizeof text);
             node = mkperf_tree_child(&h.tree, node, mkperf_hash_text_number(&h.texts, text));
         }
         mkperf_tree_add(&h.tree, node, 0, rows->row[i].self);
@@ -196,6 +174,7 @@ void report_hierarchy_print(const struct report_rows *rows, const struct mkperf_
     mkperf_hash_free(&h.texts);
 }
 
+/* Writes the value of a column. Each JSON row begins with its event. */
 static void put_column(struct report_values *v, enum report_column_id column,
                        const struct mkperf_frames *f, const struct report_row_key *key)
 {
@@ -204,38 +183,31 @@ static void put_column(struct report_values *v, enum report_column_id column,
     double percent = 0;
     char text[600];
 
-    switch (column) {
-    case REPORT_SORT_TIME:
+    if (column == REPORT_SORT_TIME) {
         REPORT_PUT(v, REPORT_NUMBER("time_ns", mkperf_time_slice_ns(&p->slices, key->slice)));
-        break;
-    case REPORT_SORT_UTIL:
-        if (!mkperf_utilisation_of(&p->util, key->pd, key->slice, &percent, &unknown_ns)) {
-            percent = NAN;
-        }
-        REPORT_PUT(v, REPORT_SHARE("util_percent", percent));
+    } else if (column == REPORT_SORT_UTIL) {
+        bool known = mkperf_utilisation_of(&p->util, key->pd, key->slice, &percent, &unknown_ns);
+        REPORT_PUT(v, REPORT_SHARE("util_percent", known ? percent : NAN));
         REPORT_PUT(v, REPORT_NUMBER("unknown_ns", unknown_ns));
-        break;
-    default:
-        if (column == REPORT_SORT_EVENT && v->separator == NULL) {
-            break; /* each JSON row begins with its event */
-        }
+    } else if (column != REPORT_SORT_EVENT || v->separator != NULL) {
         report_column_text(column, f, key, text, sizeof text);
         REPORT_PUT(v, REPORT_TEXT(report_column_name(column), text));
     }
 }
 
-void report_rows_values(const struct report_rows *rows, const struct mkperf_frames *f,
-                        const struct report_options *o, struct report_values *v)
+void report_rows_values(const struct report_rows *rows, struct report_values *v)
 {
-    const char *event = f->profile->places.session.event[rows->event].name;
+    const struct report_options *o = rows->options;
+    const struct mkperf_profile *p = rows->frames->profile;
+    const char *event = p->places.session.event[rows->event].name;
 
     for (uint32_t i = 0; i < rows->n; i++) {
         const struct report_row *r = &rows->row[i];
+        double share = mkperf_percent(r->self.period, rows->whole);
 
         if (report_row_share(rows, i) < o->limit) {
             continue;
         }
-        double share = mkperf_percent(r->self.period, rows->whole);
         report_value_row(v, "row");
         REPORT_PUT(v, REPORT_TEXT("event", event));
         REPORT_PUT(
@@ -244,15 +216,15 @@ void report_rows_values(const struct report_rows *rows, const struct mkperf_fram
         REPORT_PUT(v, REPORT_NUMBER("samples", r->self.samples));
         REPORT_PUT(v, REPORT_NUMBER("period", r->self.period));
         for (unsigned k = 0; k < o->keys.n; k++) {
-            put_column(v, o->keys.column[k], f, &r->key);
+            put_column(v, o->keys.column[k], rows->frames, &r->key);
         }
         REPORT_PUT(v, REPORT_SHARE(o->interval ? "interval" : NULL,
-                                   mkperf_profile_interval(f->profile, rows->event, share)));
+                                   mkperf_profile_interval(p, rows->event, share)));
         report_value_end(v);
     }
     REPORT_ROW(v, "event", REPORT_TEXT("event", event),
-               REPORT_NUMBER("samples", f->profile->total[rows->event].samples),
-               REPORT_NUMBER("period", f->profile->total[rows->event].period),
+               REPORT_NUMBER("samples", p->total[rows->event].samples),
+               REPORT_NUMBER("period", p->total[rows->event].period),
                REPORT_NUMBER("shown_samples", rows->shown.samples),
                REPORT_NUMBER("shown_period", rows->shown.period));
 }
