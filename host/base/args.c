@@ -1,58 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owns: the parsing of command lines by their descriptions, and sets of cores. See args.h. */
-#include <getopt.h>
 #include <math.h>
 
 #include "args.h"
 #include "outfile.h"
 
-enum { FIRST_LONG = 256, HELP_LONG = FIRST_LONG + MKPERF_OPTIONS_MAX };
-
-/* The options of a command in getopt's form. The value of an option is FIRST + its number. */
-struct table {
-    struct option option[MKPERF_OPTIONS_MAX + 2];
-    char letters[3 * MKPERF_OPTIONS_MAX + 8];
-    const struct mkperf_option *from[MKPERF_OPTIONS_MAX];
-    size_t offset[MKPERF_OPTIONS_MAX]; /* of the structure of which the option names a member */
-    unsigned n, nlong;
-};
-
-static int argument_of(const struct mkperf_option *o)
+/* Finds the option of a name of n bytes; without is_long, of the letter `name`. Stores where in self its structure is. */
+static const struct mkperf_option *find_option(const struct mkperf_command *c, bool is_long,
+                                               const char *name, size_t n, size_t *offset)
 {
-    return o->value == NULL     ? no_argument
-           : o->value[0] == '[' ? optional_argument
-                                : required_argument;
-}
-
-static void add_option(struct table *t, const struct mkperf_option *o, size_t offset)
-{
-    static const char *const colons[] = {
-        [no_argument] = "", [required_argument] = ":", [optional_argument] = "::"};
-    size_t n = strlen(t->letters);
-
-    if (o->letter != 0) {
-        snprintf(t->letters + n, sizeof t->letters - n, "%c%s", o->letter, colons[argument_of(o)]);
+    for (unsigned t = 0; t < MKPERF_OPTION_TABLES && c->options[t].table != NULL; t++) {
+        const struct mkperf_option *o = c->options[t].table;
+        *offset = c->options[t].offset;
+        for (; o->name != NULL || o->letter != 0; o++) {
+            if (is_long ? o->name != NULL && strlen(o->name) == n && memcmp(o->name, name, n) == 0
+                        : o->letter == *name) {
+                return o;
+            }
+        }
     }
-    if (o->name != NULL) {
-        t->option[t->nlong++] =
-            (struct option){o->name, argument_of(o), NULL, FIRST_LONG + (int)t->n};
-    }
-    t->from[t->n] = o;
-    t->offset[t->n++] = offset;
-}
-
-/* Returns the number of the option that getopt found. */
-static unsigned option_number(const struct table *t, int found)
-{
-    unsigned i = 0;
-
-    if (found >= FIRST_LONG) {
-        return (unsigned)(found - FIRST_LONG);
-    }
-    while (i < t->n && t->from[i]->letter != found) {
-        i++;
-    }
-    return i;
+    return NULL;
 }
 
 /* A search for a word in the list of an option. */
@@ -68,19 +35,6 @@ static void find_word(void *to, const char *word, const char *help)
 
     (void)help;
     f->found |= strlen(word) == f->n && memcmp(word, f->word, f->n) == 0;
-}
-
-/* Returns the value of an option. An optional value may also be the next word, as with perf's -g. */
-static const char *value_of(const struct mkperf_option *o, int argc, char **argv)
-{
-    struct find f = {.found = false};
-
-    if (optarg == NULL && o->value != NULL && optind < argc) {
-        f.word = argv[optind];
-        f.n = strcspn(f.word, ",");
-        mkperf_words(o->words, o->list, find_word, &f);
-    }
-    return f.found ? argv[optind++] : optarg;
 }
 
 static bool parse_real(const char *text, double *out)
@@ -181,47 +135,23 @@ static enum mkperf_status store_value(const struct mkperf_given *g, char *self)
     }
 }
 
-static enum mkperf_status store_found(const struct mkperf_command *c, const struct table *t,
-                                      void *self, int found, int argc, char **argv,
-                                      struct mkperf_error *e)
-{
-    unsigned i = option_number(t, found);
-    const struct mkperf_option *o = t->from[i];
-    struct mkperf_given g = {.option = o, .command = c->name, .e = e};
-    char name[64];
-
-    if (found >= FIRST_LONG) {
-        snprintf(name, sizeof name, "--%s", o->name);
-    } else {
-        snprintf(name, sizeof name, "-%c", found);
-    }
-    g.name = name;
-    g.value = value_of(o, argc, argv);
-    return store_value(&g, (char *)self + t->offset[i]);
-}
-
-static enum mkperf_status complain(const struct mkperf_command *c, int found, char **argv,
+/* Reports an option that the command does not have, as it was typed. */
+static enum mkperf_status complain(const struct mkperf_command *c, const char *option,
                                    struct mkperf_error *e)
 {
-    char letter[3] = {'-', (char)optopt, '\0'};
-    bool is_letter = optopt > 0 && optopt < FIRST_LONG;
-
-    const char *option = is_letter ? letter : argv[optind - 1];
-    char near[MKPERF_GUESS_TEXT] = "", word[64];
+    size_t n = strcspn(option, "=");
+    char near[MKPERF_GUESS_TEXT] = "", name[64], word[64];
     const struct mkperf_option *o;
     struct mkperf_guess guess;
 
-    if (found == ':') {
-        return mkperf_usage_error(e, c->name, "%s: needs a value", option);
-    }
     for (const struct mkperf_refusal *r = c->refused; r != NULL && r->option != NULL; r++) {
-        if (strncmp(option, r->option, strcspn(option, "=")) == 0 &&
-            r->option[strcspn(option, "=")] == '\0') {
+        if (strncmp(option, r->option, n) == 0 && r->option[n] == '\0') {
             return mkperf_usage_error(e, c->name, "no such option: %s: %s", r->option, r->instead);
         }
     }
-    mkperf_guess_begin(&guess, option);
-    for (unsigned i = 0; !is_letter && (o = mkperf_command_option(c, i)) != NULL; i++) {
+    snprintf(name, sizeof name, "%.*s", (int)n, option);
+    mkperf_guess_begin(&guess, name);
+    for (unsigned i = 0; option[1] == '-' && (o = mkperf_command_option(c, i)) != NULL; i++) {
         snprintf(word, sizeof word, "--%s", o->name != NULL ? o->name : "");
         mkperf_guess_try(&guess, word);
     }
@@ -229,65 +159,82 @@ static enum mkperf_status complain(const struct mkperf_command *c, int found, ch
                               mkperf_guess_text(&guess, near));
 }
 
-/* Refuses a shortened name: getopt accepts the beginning of a name. The user may mean an option of
- * another command: `latency --time 5` must not become `--timeout 5`. */
-static enum mkperf_status check_whole(const struct mkperf_command *c, const struct mkperf_option *o,
-                                      char **argv, struct mkperf_error *e)
+/*
+ * Takes the options of the word *at, which is --NAME, --NAME=VALUE, or letters of which the last one may have a value behind it. A
+ * value may be the next word, too; one that is optional, only if the option's list has that word, as perf's -g.
+ */
+static enum mkperf_status take_word(const struct mkperf_command *c, char *self, char ***at,
+                                    char **end, struct mkperf_args *args, struct mkperf_error *e)
 {
-    const char *word = argv[optind - 1];
+    const char *word = **at, *rest = word + 1;
+    bool is_long = *rest == '-';
 
-    if (word == optarg) { /* the value is a word of its own */
-        word = argv[optind - 2];
-    }
-    size_t n = strcspn(word, "=");
-    return n == strlen("--") + strlen(o->name)
-               ? MKPERF_OK
-               : mkperf_usage_error(e, c->name, "no such option: %.*s; did you mean '--%s'?",
-                                    (int)n, word, o->name);
+    do {
+        size_t n = is_long ? strcspn(++rest, "=") : 1, offset = 0;
+        const struct mkperf_option *o = find_option(c, is_long, rest, n, &offset);
+        struct mkperf_given g = {.option = o, .command = c->name, .e = e};
+        char name[64];
+
+        snprintf(name, sizeof name, "%s%.*s", is_long ? "--" : "-", (int)n, rest);
+        rest += n;
+        bool attached = is_long && *rest == '=';
+        if (o == NULL && !attached && (strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0)) {
+            mkperf_help_text(c, stdout);
+            args->helped = true;
+            return MKPERF_OK;
+        }
+        if (o == NULL || (o->value == NULL && attached)) {
+            return complain(c, is_long ? word : name, e);
+        }
+        g.name = name;
+        if (o->value != NULL) {
+            const char *next = *at + 1 < end ? (*at)[1] : NULL;
+            struct find f = {.word = next, .n = next != NULL ? strcspn(next, ",") : 0};
+
+            if (o->value[0] == '[' && *rest == '\0' && next != NULL) {
+                mkperf_words(o->words, o->list, find_word, &f);
+            }
+            if (*rest != '\0') {
+                g.value = rest + attached;
+            } else if (next != NULL && (f.found || o->value[0] != '[')) {
+                g.value = *++*at;
+            } else if (o->value[0] != '[') {
+                return mkperf_usage_error(e, c->name, "%s: needs a value", name);
+            }
+            rest = "";
+        }
+        MKPERF_TRY(store_value(&g, self + offset));
+    } while (*rest != '\0');
+    return MKPERF_OK;
 }
 
 enum mkperf_status mkperf_args_parse(const struct mkperf_command *c, void *self, int argc,
                                      char **argv, struct mkperf_args *args, struct mkperf_error *e)
 {
-    struct table t;
-    int found;
+    bool operands_only = false;
 
-    *args = (struct mkperf_args){.helped = false};
-    memset(&t, 0, sizeof t);
-    memcpy(t.letters, ":h", 3);
-    for (unsigned i = 0; i < MKPERF_OPTION_TABLES && c->options[i].table != NULL; i++) {
-        const struct mkperf_option *o = c->options[i].table;
-        for (; o->name != NULL || o->letter != 0; o++) {
-            assert(t.n < MKPERF_OPTIONS_MAX);
-            add_option(&t, o, c->options[i].offset);
+    *args = (struct mkperf_args){.operand = argv + 1};
+    for (char **at = argv + 1, **end = argv + argc; at < end && !args->helped; at++) {
+        if (operands_only || (*at)[0] != '-' || (*at)[1] == '\0') {
+            char *word = *at; /* it changes places with an option before it */
+            *at = args->operand[args->n];
+            args->operand[args->n++] = word;
+        } else if (strcmp(*at, "--") == 0) {
+            operands_only = true;
+        } else {
+            MKPERF_TRY(take_word(c, self, &at, end, args, e));
         }
     }
-    t.option[t.nlong] = (struct option){"help", no_argument, NULL, HELP_LONG};
-    optind = 0; /* makes getopt begin again, in case of a second call */
-    while ((found = getopt_long(argc, argv, t.letters, t.option, NULL)) != -1) {
-        if (found == HELP_LONG || (found == 'h' && option_number(&t, 'h') == t.n)) {
-            mkperf_help_text(c, stdout);
-            args->helped = true;
-            return MKPERF_OK;
-        }
-        if (found == '?' || found == ':') {
-            return complain(c, found, argv, e);
-        }
-        if ((found >= FIRST_LONG &&
-             check_whole(c, t.from[option_number(&t, found)], argv, e) != MKPERF_OK) ||
-            store_found(c, &t, self, found, argc, argv, e) != MKPERF_OK) {
-            return e->status;
-        }
+    if (args->helped) {
+        return MKPERF_OK;
     }
-    args->n = argc - optind;
-    args->operand = argv + optind;
     if (args->n > c->operands_max && c->no_operands != NULL) {
         return mkperf_usage_error(e, c->name, "unexpected argument '%s': %s",
-                                  argv[optind + c->operands_max], c->no_operands);
+                                  args->operand[c->operands_max], c->no_operands);
     }
     if (args->n > c->operands_max) {
         return mkperf_usage_error(e, c->name, "unexpected argument '%s'",
-                                  argv[optind + c->operands_max]);
+                                  args->operand[c->operands_max]);
     }
     return args->n >= c->operands_min ? MKPERF_OK
                                       : mkperf_usage_error(e, c->name, "want %s", c->synopsis);

@@ -15,7 +15,7 @@
 
 #include "base.h"
 
-enum { MKPERF_OPTION_TABLES = 11, MKPERF_OPTIONS_MAX = 64, MKPERF_SECTIONS = 4 };
+enum { MKPERF_OPTION_TABLES = 11, MKPERF_SECTIONS = 4 };
 
 /* Called for each item of a list that a shell can complete or the help shows. help may be "". */
 typedef void mkperf_put(void *to, const char *word, const char *help);
@@ -178,7 +178,7 @@ int mkperf_command_main(const struct mkperf_command *c, int argc, char **argv);
 /* ---- parsing ---- */
 
 /*
- * Parses options into self, in their order; the operands go into *args (of argv, which may be
+ * Parses options into self, in their order; the operands go into *args (of argv, which is
  * reordered). -h and --help of every command are answered here, on standard output. Errors: USAGE.
  */
 enum mkperf_status mkperf_args_parse(const struct mkperf_command *c, void *self, int argc,
