@@ -6,7 +6,7 @@
  *
  *     struct perfin_bytes     bytes at any offset, with every length checked     reader_file.c
  *     struct perfin_frame     header, attributes, ids, sections of features      reader_file.c
- *     struct perfin_session   events, machine, PDs, totals                       reader_session.c, reader_own.c
+ *     struct perfin_session   events, machine, PDs, totals                       reader_session.c, own_lines.c
  *     struct perfin_reader    the walk over the records, and its cursor          reader.c and the others
  *
  * Nothing is trusted: a position outside the file, or a size above its limit, is an error with its
@@ -111,19 +111,15 @@ bool perfin_keep_feature(struct perfin_frame *f, unsigned type, const uint8_t *p
 uint8_t *perfin_feature(struct perfin_bytes *b, const struct perfin_frame *f, unsigned bit,
                         size_t *n);
 
-/* ---- reader_session.c and reader_own.c ---- */
+/* ---- reader_session.c and own_lines.c ---- */
 
 enum { PERFIN_PROCESSES_MAX = MKPERF_MODEL_PDS, PERFIN_QUEUES_MAX = 1 << 12 };
 
 struct perfin_process {
     uint32_t pid;
-    bool announced; /* the sink knows the PD, so that name and ELF are final */
-    uint64_t thread;
-    bool profiler;                             /* it is one of mkperf's own PDs */
-    bool has_thread;                           /* `thread` is from the session, not guessed */
-    const char *name, *elf, *parent, *unnamed; /* owned */
-    struct mkperf_build_id build_id;
-    struct mkperf_scheduling scheduling;
+    bool announced;      /* the sink knows the PD, so that name and ELF are final */
+    bool has_thread;     /* the PD's thread is from the session, not guessed */
+    struct mkperf_pd pd; /* it owns its texts (mkperf_pd_rows) */
 };
 
 struct perfin_session {

@@ -317,7 +317,7 @@ static enum mkperf_status traced_pd(struct perfin_reader *r, uint32_t pid, bool 
         return MKPERF_OK;
     }
     for (uint32_t i = 0; pid == 0 && i < s->nprocesses; i++) {
-        if (s->process[i].has_thread && s->process[i].thread == MKPERF_THREAD_IDLE) {
+        if (s->process[i].has_thread && s->process[i].pd.thread == MKPERF_THREAD_IDLE) {
             pid = s->process[i].pid;
         }
     }

@@ -30,9 +30,9 @@ int64_t perfin_process_of(struct perfin_session *s, uint32_t pid)
         return -1;
     }
     MKPERF_GROW(s->process, s->room, (size_t)s->nprocesses + 1);
-    s->process[s->nprocesses] = (struct perfin_process){.pid = pid, .thread = pid};
     snprintf(name, sizeof name, ":%" PRId32, (int32_t)pid);
-    perfin_set_text(&s->process[s->nprocesses].name, name, sizeof name);
+    s->process[s->nprocesses] = (struct perfin_process){
+        .pid = pid, .pd = {.thread = pid, .id = s->nprocesses, .name = mkperf_xstrdup(name)}};
     return s->nprocesses++;
 }
 
@@ -214,10 +214,7 @@ void perfin_free_session(struct perfin_session *s)
 {
     mkperf_session_free(&s->model);
     for (uint32_t i = 0; i < s->nprocesses; i++) {
-        free((char *)s->process[i].name);
-        free((char *)s->process[i].elf);
-        free((char *)s->process[i].parent);
-        free((char *)s->process[i].unnamed);
+        mkperf_shape_free(mkperf_pd_rows, &s->process[i].pd);
     }
     free(s->process);
     free(s->interactions);
@@ -253,22 +250,12 @@ enum mkperf_status perfin_pd_of(struct perfin_reader *r, uint32_t pid, uint32_t 
     if (p == NULL) {
         return r->e->status;
     }
-    *id = (uint32_t)(p - r->session.process);
+    *id = p->pd.id;
     if (p->announced) {
         return MKPERF_OK;
     }
     p->announced = true;
-    return mkperf_sink_pd(r->sink,
-                          &(struct mkperf_pd){.thread = p->thread,
-                                              .id = *id,
-                                              .name = p->name,
-                                              .elf = p->elf,
-                                              .build_id = p->build_id,
-                                              .parent = p->parent,
-                                              .unnamed = p->unnamed,
-                                              .profiler = p->profiler,
-                                              .scheduling = p->scheduling},
-                          r->e);
+    return mkperf_sink_pd(r->sink, &p->pd, r->e);
 }
 
 enum mkperf_status perfin_begin(struct perfin_reader *r)
@@ -286,7 +273,7 @@ enum mkperf_status perfin_begin(struct perfin_reader *r)
 
     for (uint32_t i = 0; i < s->nprocesses; i++) {
         if (s->process[i].has_thread) {
-            fprintf(out, "%s\n", s->process[i].name);
+            fprintf(out, "%s\n", s->process[i].pd.name);
         }
     }
     mkperf_memstream_close(out);
@@ -322,10 +309,10 @@ enum mkperf_status perfin_read_comm(struct perfin_reader *r, struct perfin_curso
     }
     if (!p->has_thread &&
         r->session.native) { /* the head does not list it, because it was announced later */
-        mkperf_pds_other_thread((const char *)c.p, &p->thread);
+        mkperf_pds_other_thread((const char *)c.p, &p->pd.thread);
     }
     if (!p->announced) {
-        perfin_set_text(&p->name, c.p, c.n);
+        perfin_set_text(&p->pd.name, c.p, c.n);
     }
     return MKPERF_OK;
 }
@@ -374,12 +361,12 @@ enum mkperf_status perfin_read_map(struct perfin_reader *r, struct perfin_cursor
     if (p == NULL) {
         return r->e->status;
     }
-    if (p->announced || p->elf) {
+    if (p->announced || p->pd.elf) {
         return MKPERF_OK; /* the sink knows the PD, or it has a program */
     }
     if (id.n != 0) {
-        p->build_id = id;
+        p->pd.build_id = id;
     }
-    perfin_set_text(&p->elf, path, c.n);
+    perfin_set_text(&p->pd.elf, path, c.n);
     return MKPERF_OK;
 }

@@ -64,24 +64,6 @@ size_t perfdata_string(uint8_t *p, const char *text)
     return (size_t)(c.p - p);
 }
 
-void perfdata_write_events(FILE *f, const struct mkperf_session *s, unsigned from)
-{
-    for (unsigned i = from; i < s->nevents; i++) {
-        const struct mkperf_event *v = &s->event[i];
-        fprintf(f, "event %u %u %d %d %llu %u %s\n", i, v->code, v->user, v->kernel,
-                (unsigned long long)v->period, v->frequency, v->name);
-        if (v->group != 0) {
-            fprintf(f, "group %u %u %d\n", i, v->group, v->read);
-        }
-        if (v->guest || v->host) {
-            fprintf(f, "%s %u\n", v->guest ? "guests_only" : "no_guests", i);
-        }
-        if (v->all_cores) {
-            fprintf(f, "all_cores %u\n", i);
-        }
-    }
-}
-
 void perfdata_totals_add(struct perfdata_features *f, const struct mkperf_totals *totals,
                          bool recovered, const struct mkperf_perfdata *w)
 {
@@ -91,8 +73,8 @@ void perfdata_totals_add(struct perfdata_features *f, const struct mkperf_totals
     size_t n;
     FILE *lines = mkperf_memstream_open(&text, &n);
 
-    if (w != NULL) {
-        perfdata_write_events(lines, &w->session, w->head_events);
+    for (unsigned i = w != NULL ? w->head_events : 0; w != NULL && i < w->session.nevents; i++) {
+        perfdata_lines_write(lines, OF_EVENT, i, &w->session.event[i]);
     }
     mkperf_figures_write(totals, recovered, lines);
     mkperf_cores_write(totals, lines);
@@ -105,10 +87,7 @@ void perfdata_totals_add(struct perfdata_features *f, const struct mkperf_totals
             mkperf_pd_counts_write(totals->counts, lines);
         }
         for (unsigned i = 0; i < totals->nsuspects; i++) {
-            const struct mkperf_suspect *s = &totals->suspect[i];
-            fprintf(lines, "suspect %u %llu %llu %llu %llu\n", s->pd,
-                    (unsigned long long)s->samples, (unsigned long long)s->doubtful,
-                    (unsigned long long)s->outside, (unsigned long long)s->no_call);
+            perfdata_lines_write(lines, OF_SUSPECT, totals->suspect[i].pd, &totals->suspect[i]);
         }
     }
     if (totals->stopped[0] != '\0') {

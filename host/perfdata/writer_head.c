@@ -185,92 +185,15 @@ static void add_groups(struct mkperf_perfdata *w)
     perfdata_features_add(&w->head, HEADER_GROUP_DESC, buffer, size);
 }
 
-/* Writes a line `key text` of mkperf's own features. */
-static void write_text(FILE *f, const char *key, const char *text)
-{
-    fprintf(f, "%s ", key);
-    for (; *text != '\0'; text++) {
-        fputc((unsigned char)*text < ' ' ? '?' : *text, f); /* the text has to be one line */
-    }
-    fputc('\n', f);
-}
-
-static void write_kernel(const struct mkperf_perfdata *w)
-{
-    const struct mkperf_session *s = &w->session;
-    struct mkperf_build_id id = s->kernel_build_id;
-    char text[MKPERF_BUILD_ID_TEXT];
-
-    if (w->kernel != NULL) {
-        write_text(w->about, "kernel_elf", mkperf_module_path(w->kernel));
-        mkperf_module_identity(w->kernel, &id);
-    }
-    if (w->kernel != NULL || id.n != 0) {
-        fprintf(w->about, "kernel_build_id %s\n",
-                id.derived || id.n == 0 ? "" : mkperf_build_id_text(&id, text));
-        if (id.derived) {
-            fprintf(w->about, "kernel_content %s\n", mkperf_build_id_text(&id, text));
-        }
-    }
-    if (s->kernel_unnamed != NULL) {
-        write_text(w->about, "kernel_unnamed", s->kernel_unnamed);
-    }
-}
-
-/* Writes a word of a line: its spaces become '?', and a text that is missing is "-". */
-static void write_word(FILE *f, const char *text)
-{
-    for (text = text != NULL && *text != '\0' ? text : "-"; *text != '\0'; text++) {
-        fputc((unsigned char)*text <= ' ' ? '?' : *text, f);
-    }
-    fputc(' ', f);
-}
-
-static void write_queues(FILE *f, const struct mkperf_session *s)
-{
-    if (s->nqueues != 0 && !s->sched) {
-        fprintf(f, "sched 0\n");
-    }
-    for (unsigned i = 0; i < s->nqueues; i++) {
-        const struct mkperf_queue *q = &s->queue[i];
-
-        fprintf(f, "queue %u %" PRIu64 " %u %d %d ", i, q->capacity, q->index_bits, q->returns,
-                q->seen);
-        write_word(f, q->kind);
-        write_word(f, q->producer);
-        write_word(f, q->consumer);
-        write_word(f, q->name);
-        fputc('\n', f);
-    }
-}
-
 void perfdata_write_pd(struct mkperf_perfdata *w, const struct mkperf_pd *pd,
                        const struct mkperf_module *module)
 {
-    struct mkperf_build_id id = pd->build_id;
-    char text[MKPERF_BUILD_ID_TEXT], key[32];
+    struct mkperf_pd of = *pd;
 
-    fprintf(w->about, "pd %u %llx %s %s\n", pd->id, (unsigned long long)pd->thread,
-            pd->parent != NULL ? pd->parent : "-", pd->name);
-    if (id.n == 0 && module != NULL) {
-        mkperf_module_identity(module, &id);
+    if (of.build_id.n == 0 && module != NULL) {
+        mkperf_module_identity(module, &of.build_id);
     }
-    if (id.n != 0) {
-        fprintf(w->about, "%s %u %s\n", id.derived ? "content" : "build_id", pd->id,
-                mkperf_build_id_text(&id, text));
-    }
-    if (pd->scheduling.known) {
-        const struct mkperf_scheduling *s = &pd->scheduling;
-        fprintf(w->about, "scheduling %u %u %d %u %llu %llu\n", pd->id, s->priority, s->passive,
-                s->cpu, (unsigned long long)s->budget_us, (unsigned long long)s->period_us);
-    }
-    if (pd->profiler) {
-        fprintf(w->about, "profiler %u\n", pd->id);
-    }
-    if (pd->unnamed != NULL) {
-        snprintf(key, sizeof key, "unnamed %u", pd->id);
-        write_text(w->about, key, pd->unnamed);
-    }
+    perfdata_lines_write(w->about, OF_PD, pd->id, &of);
 }
 
 void perfdata_head_prepare(struct mkperf_perfdata *w, const struct mkperf_session *session)
@@ -281,44 +204,23 @@ void perfdata_head_prepare(struct mkperf_perfdata *w, const struct mkperf_sessio
 
     w->build_ids = mkperf_memstream_open(&w->build_ids_text, &w->build_ids_size);
     w->about = mkperf_memstream_open(&w->about_text, &w->about_size);
-    const struct mkperf_session *s = &w->session;
-    fprintf(w->about, "platform %s\ncores %u\nframes %u\njitter %d\n",
-            s->platform != NULL ? s->platform : "", s->cores, s->max_frames, s->jitter);
-    if (s->target_cores > s->cores) {
-        fprintf(w->about, "target_cores %u\n", s->target_cores);
+    struct mkperf_session s = *session;
+    s.target_cores = s.target_cores > s.cores ? s.target_cores : 0;
+    s.unverified = s.image == NULL ? s.unverified : NULL;
+    if (w->kernel != NULL) {
+        s.kernel_elf = mkperf_module_path(w->kernel);
+        mkperf_module_identity(w->kernel, &s.kernel_build_id);
     }
-    if (s->core_mask != 0) {
-        fprintf(w->about, "core_mask %x\n", s->core_mask);
+    perfdata_lines_write(w->about, OF_SESSION, 0, &s);
+    if (s.nqueues != 0 && !s.sched) {
+        fprintf(w->about, "sched 0\n");
     }
-    if (s->selected) {
-        fprintf(w->about, "selected 1\n");
+    for (unsigned i = 0; i < s.nqueues; i++) {
+        perfdata_lines_write(w->about, OF_QUEUE, i, &s.queue[i]);
     }
-    if (s->counts) {
-        fprintf(w->about, "stat 1\n");
+    for (unsigned i = 0; i < s.nevents; i++) {
+        perfdata_lines_write(w->about, OF_EVENT, i, &s.event[i]);
     }
-    if (s->exact) {
-        fprintf(w->about, "exact 1\n");
-    }
-    if (s->inferred) {
-        fprintf(w->about, "modes_inferred 1\n");
-    }
-    if (s->turns) {
-        fprintf(w->about, "turns 1\n");
-    }
-    if (s->aggregate_ms != 0) {
-        fprintf(w->about, "aggregate_ms %u\n", s->aggregate_ms);
-    }
-    if (s->image != NULL) {
-        write_text(w->about, "image", s->image);
-    } else if (s->unverified != NULL) {
-        write_text(w->about, "unverified", s->unverified);
-    }
-    if (s->windows != NULL) {
-        write_text(w->about, "windows", s->windows);
-    }
-    write_kernel(w);
-    write_queues(w->about, s);
-    perfdata_write_events(w->about, s, 0);
     add_string(w, HEADER_HOSTNAME, platform);
     add_string(w, HEADER_OSRELEASE, platform);
     add_string(w, HEADER_VERSION, "mkperf " MKPERF_VERSION);

@@ -101,6 +101,13 @@ struct mkperf_perfdata {
     uint64_t round_taken;        /* bytes of records before that round */
 };
 
+/* ---- own_lines.c ---- */
+
+/* The structures that have lines in mkperf's own features. */
+enum perfdata_owner { OF_SESSION, OF_TOTALS, OF_PD, OF_EVENT, OF_QUEUE, OF_SUSPECT };
+/* Writes the lines of a structure of the model. `number` is the value behind their keys, except in those of a session. */
+void perfdata_lines_write(FILE *f, enum perfdata_owner owner, unsigned number, const void *of);
+
 /* ---- writer_features.c ---- */
 
 /* Adds a feature with n bytes at p. At most PERF_FEATURES_MAX, each with a bit below HEADER_FEAT_BITS. */
@@ -119,8 +126,6 @@ void perfdata_tail_write(struct mkperf_outfile *out, uint64_t data_offset,
 void perfdata_totals_add(struct perfdata_features *f, const struct mkperf_totals *totals,
                          bool recovered, const struct mkperf_perfdata *w);
 
-/* Writes the session's events from number `from` on, as lines of mkperf's own features. */
-void perfdata_write_events(FILE *f, const struct mkperf_session *s, unsigned from);
 /* Writes the collected features to a pipe and discards them: after the head's events, and at the end. */
 void perfdata_pipe_features(struct mkperf_perfdata *w);
 /* Writes a string as perf pads it to p, which has room for n + 68 bytes. Returns the bytes written. */

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mkperf's own features of a perf.data file: lines `key value` about the session and its totals (perfdata.h).
+ *
+ * Owns: the table of lines, by which they are written and read. A line of values that are members of one structure is a row.
+ * The few other lines have a function that reads them. Lines with too few values are skipped.
+ */
+#include "model/figures.h"
+#include "reader_internal.h"
+#include "writer_internal.h"
+
+/* ---- lines of values that are not members of one structure ---- */
+
+/* sched 0: its tracepoints are those of queues only */
+static bool read_sched_line(struct perfin_session *s, const char *text)
+{
+    s->no_sched = text[0] == '0';
+    return true;
+}
+
+/* counted INDEX RUNNING_NS ENABLED_NS */
+static bool read_counted(struct perfin_session *s, const char *text)
+{
+    uint64_t running, enabled;
+    unsigned index;
+
+    if (sscanf(text, "%u %" SCNu64 " %" SCNu64, &index, &running, &enabled) == 3 &&
+        index < MKPERF_MODEL_EVENTS && running <= enabled) {
+        s->totals.running_ns[index] = running;
+        s->totals.enabled_ns[index] = enabled;
+    }
+    return true;
+}
+
+/* stopped TEXT */
+static bool read_stopped(struct perfin_session *s, const char *text)
+{
+    snprintf(s->totals.stopped, sizeof s->totals.stopped, "%s", text);
+    mkperf_printable(s->totals.stopped);
+    return true;
+}
+
+/* user_count EVENT OWN COUNT PD */
+static bool read_count(struct perfin_session *s, const char *text)
+{
+    if (s->counts == NULL) {
+        s->totals.counts = s->counts = mkperf_xcalloc(1, sizeof *s->counts);
+    }
+    mkperf_pd_counts_line(s->counts, text);
+    return true;
+}
+
+/* ---- the table of lines ---- */
+
+enum form {
+    END,
+    NUMBER, /* also a bool */
+    HEXADECIMAL,
+    PRESENT,   /* a bool, which is true if there is such a line */
+    WORD,      /* a text whose blanks become '?' */
+    OPTIONAL,  /* a word, "-" for NULL */
+    TEXT,      /* the rest of the line */
+    NAME,      /* the rest of the line, in an array */
+    BUILD_ID,  /* an id that is not derived */
+    CONTENT,   /* an id that is derived */
+    KERNEL_ID, /* the id of a kernel that is not derived; empty if a kernel has none */
+    NOTHING,   /* no value, behind the last one */
+};
+
+enum { FIELDS = 10 };
+
+struct field {
+    enum form form;
+    size_t at, bytes; /* where the member is in its structure, and its size */
+};
+
+/* clang-format off */
+#define MEMBER(form, type, member) {form, offsetof(struct type, member), sizeof(((struct type *)0)->member)}
+#define SESSION(form, member) MEMBER(form, mkperf_session, member)
+#define PD(form, member) MEMBER(form, mkperf_pd, member)
+#define EVENT(form, member) MEMBER(form, mkperf_event, member)
+#define QUEUE(form, member) MEMBER(form, mkperf_queue, member)
+#define SUSPECT(form, member) MEMBER(form, mkperf_suspect, member)
+
+/* The lines of a structure in the order in which they are written. */
+static const struct row {
+    const char *key;
+    enum perfdata_owner owner;
+    bool always; /* it is also written if its first value is 0 or NULL */
+    struct field field[FIELDS];
+    bool (*read)(struct perfin_session *s, const char *text); /* instead of fields. False: more than fits */
+} rows[] = {
+    {"platform", OF_SESSION, true, {SESSION(TEXT, platform)}, NULL},
+    {"cores", OF_SESSION, true, {SESSION(NUMBER, cores)}, NULL},
+    {"frames", OF_SESSION, true, {SESSION(NUMBER, max_frames)}, NULL},
+    {"jitter", OF_SESSION, true, {SESSION(NUMBER, jitter)}, NULL},
+    {"target_cores", OF_SESSION, false, {SESSION(NUMBER, target_cores)}, NULL},
+    {"core_mask", OF_SESSION, false, {SESSION(HEXADECIMAL, core_mask)}, NULL},
+    {"selected", OF_SESSION, false, {SESSION(NUMBER, selected)}, NULL},
+    {"stat", OF_SESSION, false, {SESSION(NUMBER, counts)}, NULL},
+    {"exact", OF_SESSION, false, {SESSION(NUMBER, exact)}, NULL},
+    {"modes_inferred", OF_SESSION, false, {SESSION(NUMBER, inferred)}, NULL},
+    {"turns", OF_SESSION, false, {SESSION(NUMBER, turns)}, NULL},
+    {"aggregate_ms", OF_SESSION, false, {SESSION(NUMBER, aggregate_ms)}, NULL},
+    {"image", OF_SESSION, false, {SESSION(TEXT, image)}, NULL},
+    {"unverified", OF_SESSION, false, {SESSION(TEXT, unverified)}, NULL},
+    {"windows", OF_SESSION, false, {SESSION(TEXT, windows)}, NULL},
+    {"kernel_elf", OF_SESSION, false, {SESSION(TEXT, kernel_elf)}, NULL},
+    {"kernel_build_id", OF_SESSION, false, {SESSION(KERNEL_ID, kernel_build_id)}, NULL},
+    {"kernel_content", OF_SESSION, false, {SESSION(CONTENT, kernel_build_id)}, NULL},
+    {"kernel_unnamed", OF_SESSION, false, {SESSION(TEXT, kernel_unnamed)}, NULL},
+    {"pd", OF_PD, true, {PD(HEXADECIMAL, thread), PD(OPTIONAL, parent), PD(TEXT, name)}, NULL},
+    {"build_id", OF_PD, false, {PD(BUILD_ID, build_id)}, NULL},
+    {"content", OF_PD, false, {PD(CONTENT, build_id)}, NULL},
+    {"scheduling", OF_PD, false, {PD(PRESENT, scheduling.known), PD(NUMBER, scheduling.priority), PD(NUMBER, scheduling.passive),
+                                  PD(NUMBER, scheduling.cpu), PD(NUMBER, scheduling.budget_us), PD(NUMBER, scheduling.period_us)}, NULL},
+    {"profiler", OF_PD, false, {PD(PRESENT, profiler)}, NULL},
+    {"unnamed", OF_PD, false, {PD(TEXT, unnamed)}, NULL},
+    {"event", OF_EVENT, true, {EVENT(NUMBER, code), EVENT(NUMBER, user), EVENT(NUMBER, kernel), EVENT(NUMBER, period),
+                               EVENT(NUMBER, frequency), EVENT(NAME, name)}, NULL},
+    {"group", OF_EVENT, false, {EVENT(NUMBER, group), EVENT(NUMBER, read)}, NULL},
+    {"guests_only", OF_EVENT, false, {EVENT(PRESENT, guest)}, NULL},
+    {"no_guests", OF_EVENT, false, {EVENT(PRESENT, host)}, NULL},
+    {"all_cores", OF_EVENT, false, {EVENT(PRESENT, all_cores)}, NULL},
+    {"queue", OF_QUEUE, true, {QUEUE(NUMBER, capacity), QUEUE(NUMBER, index_bits), QUEUE(NUMBER, returns), QUEUE(NUMBER, seen),
+                               QUEUE(WORD, kind), QUEUE(OPTIONAL, producer), QUEUE(OPTIONAL, consumer), QUEUE(WORD, name), {NOTHING, 0, 0}}, NULL},
+    {"suspect", OF_SUSPECT, true, {SUSPECT(NUMBER, samples), SUSPECT(NUMBER, doubtful), SUSPECT(NUMBER, outside), SUSPECT(NUMBER, no_call)}, NULL},
+    {"complete", OF_TOTALS, true, {MEMBER(NUMBER, mkperf_totals, complete)}, NULL},
+    {.key = "sched", .owner = OF_TOTALS, .read = read_sched_line},
+    {.key = "counted", .owner = OF_TOTALS, .read = read_counted},
+    {.key = "stopped", .owner = OF_TOTALS, .read = read_stopped},
+    {.key = MKPERF_PD_COUNT_KEY, .owner = OF_TOTALS, .read = read_count},
+    {.key = NULL},
+};
+/* clang-format on */
+
+/* Returns the text of a value; NULL: there is none. It may be in `room`. */
+static const char *value_of(const struct field *v, const void *owner,
+                            char room[MKPERF_BUILD_ID_TEXT])
+{
+    const void *at = (const char *)owner + v->at;
+    const struct mkperf_build_id *id = at;
+
+    switch (v->form) {
+    case WORD:
+    case OPTIONAL:
+    case TEXT:
+        return *(const char *const *)at;
+    case NAME:
+        return at;
+    case KERNEL_ID:
+        if ((id->n == 0 || id->derived) && ((const struct mkperf_session *)owner)->kernel_elf) {
+            return "";
+        }
+        return id->derived ? "" : id->n != 0 ? mkperf_build_id_text(id, room) : NULL;
+    case BUILD_ID:
+    case CONTENT:
+        return id->n != 0 && id->derived == (v->form == CONTENT) ? mkperf_build_id_text(id, room)
+                                                                 : NULL;
+    case NOTHING:
+        return "";
+    default:
+        snprintf(room, MKPERF_BUILD_ID_TEXT, v->form == HEXADECIMAL ? "%" PRIx64 : "%" PRIu64,
+                 v->bytes == sizeof(bool)       ? *(const bool *)at
+                 : v->bytes == sizeof(uint32_t) ? *(const uint32_t *)at
+                                                : *(const uint64_t *)at);
+        return room;
+    }
+}
+
+void perfdata_lines_write(FILE *f, enum perfdata_owner owner, unsigned number, const void *of)
+{
+    for (const struct row *row = rows; row->key != NULL; row++) {
+        char room[MKPERF_BUILD_ID_TEXT];
+        const char *text = row->owner == owner ? value_of(row->field, of, room) : NULL;
+        if (row->owner != owner || (!row->always && (text == NULL || strcmp(text, "0") == 0))) {
+            continue;
+        }
+        fputs(row->key, f);
+        if (owner != OF_SESSION) {
+            fprintf(f, " %u", number);
+        }
+        for (const struct field *v = row->field; v->form != END; v++) {
+            bool word = v->form == WORD || v->form == OPTIONAL;
+            text = v->form != PRESENT ? value_of(v, of, room) : NULL;
+            text = text == NULL || *text == '\0' ? word ? "-" : "" : text;
+            fputs(v->form != PRESENT ? " " : "", f);
+            for (; *text != '\0'; text++) { /* it must remain one line, and one word */
+                fputc((unsigned char)*text < ' ' + word ? '?' : *text, f);
+            }
+        }
+        fputc('\n', f);
+    }
+}
+
+static struct mkperf_build_id from_hex(const char *text, bool derived)
+{
+    struct mkperf_build_id id = {.derived = derived};
+
+    for (unsigned high, low; id.n < MKPERF_BUILD_ID_BYTES; text += 2) {
+        if ((high = mkperf_digit(text[0])) > 15 || (low = mkperf_digit(text[1])) > 15) {
+            break;
+        }
+        id.byte[id.n++] = (uint8_t)(high << 4 | low);
+    }
+    return id;
+}
+
+/* Reads the values of a line into their structure. False: it has too few, and the structure is unchanged. */
+static bool read_fields(const struct row *row, const char *text, void *owner)
+{
+    unsigned needed = 0, words = 0;
+
+    for (const struct field *v = row->field; v->form != END; v++) {
+        needed += v->form == NUMBER || v->form == HEXADECIMAL || v->form == WORD ||
+                  v->form == OPTIONAL;
+    }
+    for (const char *p = text; *p != '\0'; p += strspn(p, " "), words++) {
+        p += strcspn(p, " ");
+    }
+    for (const struct field *v = row->field; words >= needed && v->form != END; v++) {
+        void *to = (char *)owner + v->at;
+        size_t n = strcspn(text, v->form == TEXT || v->form == NAME ? "" : " ");
+        uint64_t number = strtoull(text, NULL, v->form == HEXADECIMAL ? 16 : 10);
+        if (v->form == PRESENT) {
+            *(bool *)to = true;
+            continue;
+        }
+        if (v->form == NAME) {
+            snprintf(to, v->bytes, "%s", text);
+        } else if (v->form == TEXT || v->form == WORD || v->form == OPTIONAL) {
+            if (v->form != OPTIONAL || n != 1 || *text != '-') {
+                perfin_set_text(to, text, n);
+            }
+        } else if (v->form == BUILD_ID || v->form == CONTENT || v->form == KERNEL_ID) {
+            *(struct mkperf_build_id *)to = from_hex(text, v->form == CONTENT);
+        } else if (v->bytes == sizeof(bool)) {
+            *(bool *)to = number != 0;
+        } else if (v->bytes == sizeof(uint32_t)) {
+            *(uint32_t *)to = (uint32_t)number;
+        } else if (v->bytes == sizeof(uint64_t)) {
+            *(uint64_t *)to = number;
+        }
+        text += n + (text[n] == ' ');
+    }
+    return words >= needed;
+}
+
+/* Reads a line about the PD, event, queue or suspect of a number. Returns false if the file has more than fits. */
+static bool read_numbered(struct perfin_session *s, const struct row *row, unsigned long number,
+                          const char *text)
+{
+    struct mkperf_suspect suspect = {.pd = (uint32_t)number};
+    struct mkperf_event event = {.code = 0};
+    unsigned queues = s->model.nqueues;
+    int64_t pd = 0;
+
+    switch (row->owner) {
+    case OF_EVENT:
+        if (!row->always && number < s->model.nevents) {
+            read_fields(row, text, &s->model.event[number]);
+        } else if (row->always && number < MKPERF_MODEL_EVENTS && number <= s->model.nevents &&
+                   read_fields(row, text, &event)) {
+            s->model.nevents += number == s->model.nevents; /* an event of a later session */
+            s->described = s->described <= number ? (unsigned)number + 1 : s->described;
+            s->model.event[number] = event;
+        }
+        break;
+    case OF_QUEUE: /* queues are in the order of their numbers */
+        if (number != queues || queues >= PERFIN_QUEUES_MAX) {
+            return false;
+        }
+        MKPERF_GROW(s->queue, s->queue_room, queues + 1);
+        s->model.queue = s->queue;
+        s->model.nqueues = queues + 1;
+        return read_fields(row, text, &s->queue[queues]) &&
+               (s->queue[queues].index_bits == 8 || s->queue[queues].index_bits == 16 ||
+                s->queue[queues].index_bits == 32 || s->queue[queues].index_bits == 64);
+    case OF_SUSPECT:
+        if ((number < MKPERF_PERFDATA_PDS || number == MKPERF_SUSPECT_KERNEL) &&
+            s->totals.nsuspects < MKPERF_SUSPECTS && read_fields(row, text, &suspect)) {
+            if (number != MKPERF_SUSPECT_KERNEL) {
+                pd = perfin_process_of(s, suspect.pd + 1);
+                suspect.pd = (uint32_t)pd;
+            }
+            s->totals.suspect[s->totals.nsuspects++] = suspect;
+        }
+        break;
+    default:
+        if (number < MKPERF_PERFDATA_PDS) {
+            pd = perfin_process_of(s, (uint32_t)number + 1);
+            if (pd >= 0 && read_fields(row, text, &s->process[pd].pd) && row->always) {
+                s->process[pd].has_thread = true;
+            }
+        }
+    }
+    return pd >= 0;
+}
+
+/* Reads a line of the session's or the totals' feature. Returns false if it is about one more PD, queue or count than a
+ * recording can have. A line with an unknown key is skipped. */
+static bool read_line(struct perfin_session *s, const char *key, const char *text)
+{
+    const size_t n = sizeof rows / sizeof *rows - 1;
+    size_t i = mkperf_named(rows, n, sizeof *rows, key);
+    struct mkperf_totals *t = &s->totals;
+
+    if (i < n && rows[i].read != NULL) {
+        return rows[i].read(s, text);
+    }
+    if (i < n && (rows[i].owner == OF_SESSION || rows[i].owner == OF_TOTALS)) {
+        read_fields(&rows[i], text, rows[i].owner == OF_TOTALS ? (void *)t : &s->model);
+        return true;
+    }
+    if (i < n) {
+        char *end;
+        unsigned long number = strtoul(text, &end, 10);
+        return end != text ? read_numbered(s, &rows[i], number, end + (*end == ' '))
+                           : rows[i].owner != OF_QUEUE;
+    }
+    if (strncmp(key, MKPERF_INTERACTIONS_KEYS, sizeof MKPERF_INTERACTIONS_KEYS - 1) == 0) {
+        if (s->interactions == NULL) {
+            t->interactions = s->interactions = mkperf_xcalloc(1, sizeof *s->interactions);
+        }
+        return mkperf_interactions_line(s->interactions, key, text);
+    }
+    if (!mkperf_figures_read(t, key, text) && !mkperf_cores_line(t, key, text)) {
+        mkperf_fill_line(&t->fill, key, text);
+    }
+    return true;
+}
+
+/* Reads the lines of a feature. *has: the file has it. `reason` is the error if more is in it than fits. */
+static enum mkperf_status read_lines(struct perfin_bytes *b, const struct perfin_frame *f,
+                                     unsigned bit, struct perfin_session *s, bool *has,
+                                     const char *reason, struct mkperf_error *e)
+{
+    size_t n;
+    char *text = (char *)perfin_feature(b, f, bit, &n), *rest = NULL;
+    bool fits = true;
+
+    *has = text != NULL;
+    for (char *line = *has ? strtok_r(text, "\n", &rest) : NULL; line != NULL && fits;
+         line = strtok_r(NULL, "\n", &rest)) {
+        char *value = strchr(line, ' ');
+        if (value != NULL) {
+            *value = '\0';
+            fits = read_line(s, line, value + 1);
+        }
+    }
+    free(text);
+    return fits ? MKPERF_OK : perfin_bad(b, 0, reason, e);
+}
+
+enum mkperf_status perfin_read_totals(struct perfin_bytes *b, const struct perfin_frame *f,
+                                      struct perfin_session *s, struct mkperf_error *e)
+{
+    return read_lines(b, f, MKPERF_PERFDATA_TOTALS, s, &s->has_totals,
+                      "more PDs or interactions than fit", e);
+}
+
+enum mkperf_status perfin_read_session(struct perfin_bytes *b, const struct perfin_frame *f,
+                                       struct perfin_session *s, struct mkperf_error *e)
+{
+    memset(s, 0, sizeof *s);
+    perfin_set_text(&s->model.platform, "", 0);
+    perfin_set_text(&s->model.cpu, "", 0);
+    perfin_read_perf_features(b, f, s);
+    return read_lines(b, f, MKPERF_PERFDATA_SESSION, s, &s->native,
+                      "more PDs than fit, or a damaged description of a queue", e) == MKPERF_OK
+               ? perfin_read_totals(b, f, s, e)
+               : e->status;
+}
