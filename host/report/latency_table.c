@@ -5,11 +5,6 @@
 #include "export/formats.h"
 #include "model/figures.h"
 
-static void print_us(uint64_t ns, FILE *out)
-{
-    fprintf(out, " %10" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
-}
-
 char *report_pair(const struct mkperf_latency_row *row, const char *before_exit)
 {
     bool is_exit = row->kind == MKPERF_LATENCY_EXIT;
@@ -40,6 +35,9 @@ static const struct latencies {
   wake_ups = {1U << MKPERF_LATENCY_NOTIFY | 1U << MKPERF_LATENCY_IRQ, true,
               "wake-ups: from the notification or interrupt until its PD runs"};
 
+const char report_times_titles[] = "     count           mean           50 %           90 %"
+                                   "           99 %         99.9 %          worst    worst at, s";
+
 void report_times_print(const struct mkperf_latency_row *row, FILE *out)
 {
     if (row->count == 0) { /* none of them woke its PD */
@@ -48,12 +46,12 @@ void report_times_print(const struct mkperf_latency_row *row, FILE *out)
         }
         return;
     }
-    print_us(row->total / row->count, out);
+    uint64_t mean = row->total / row->count;
+    fprintf(out, " %14.3f", (double)mean / 1e3);
     for (unsigned k = 0; k < MKPERF_QUANTILES; k++) {
-        print_us(row->quantile[k], out);
+        fprintf(out, " %14.3f", (double)row->quantile[k] / 1e3);
     }
-    print_us(row->max, out);
-    fprintf(out, " %14.6f", (double)row->max_at / 1e9);
+    fprintf(out, " %14.3f %14.6f", (double)row->max / 1e3, (double)row->max_at / 1e9);
 }
 
 static void print_latencies(const struct report_latency *l, const struct latencies *t, FILE *out)
@@ -67,9 +65,8 @@ static void print_latencies(const struct report_latency *l, const struct latenci
             continue;
         }
         if (!any) {
-            fprintf(out, "\n# %s, us\n%10s %14s %14s %14s %14s %14s %14s %14s%s  %s\n", t->title,
-                    "count", "mean", "50 %", "90 %", "99 %", "99.9 %", "worst", "worst at, s",
-                    t->busy ? "      busy" : "", "from -> to");
+            fprintf(out, "\n# %s, us\n%s%s  from -> to\n", t->title, report_times_titles,
+                    t->busy ? "      busy" : "");
             any = true;
         }
         fprintf(out, "%10" PRIu64, row->count);
@@ -81,16 +78,17 @@ static void print_latencies(const struct report_latency *l, const struct latenci
     }
 }
 
-static void print_others_of_edge(const struct report_latency *l, const char *what,
-                                 const struct mkperf_bys *b, uint64_t of, FILE *out)
+void report_bys_print(const struct mkperf_analysis *a, const char *what, const struct mkperf_bys *b,
+                      uint64_t of, FILE *out)
 {
     for (unsigned i = 0; i < b->n; i++) {
-        fprintf(out, "%s %s %.2f %%", i == 0 ? what : ",",
-                mkperf_analysis_name(l->analysis, b->by[i].pd), mkperf_percent(b->by[i].ns, of));
+        bool unknown = of == 0 && b->by[i].pd == MKPERF_SCHED_NOBODY;
+
+        fprintf(out, of != 0 ? "%s %s %.2f %%" : "%s %s %.3f us", i == 0 ? what : ",",
+                unknown ? "not known" : mkperf_analysis_name(a, b->by[i].pd),
+                of != 0 ? mkperf_percent(b->by[i].ns, of) : (double)b->by[i].ns / 1e3);
     }
-    if (b->n > 0) {
-        fputc('\n', out);
-    }
+    fputs(b->n > 0 ? "\n" : "", out);
 }
 
 static void print_parts(const struct report_latency *l, FILE *out)
@@ -100,11 +98,10 @@ static void print_parts(const struct report_latency *l, FILE *out)
     if (a->nedges == 0) {
         return;
     }
-    fprintf(out,
-            "\n# what calls and exits are made of, %% of their time: until the callee ran, its own "
-            "running, its calls,\n# preempted, budget used up, other\n"
-            "%8s %8s %8s %9s %8s %8s  from -> to\n",
-            "waited", "own", "calls", "preempted", "budget", "other");
+    fputs("\n# what calls and exits are made of, % of their time: until the callee ran, its own "
+          "running, its calls,\n# preempted, budget used up, other\n"
+          "  waited      own    calls preempted   budget    other  from -> to\n",
+          out);
     for (unsigned i = 0; i < l->rows->n; i++) {
         const struct mkperf_call_edge *edge = l->rows->row[i].edge;
 
@@ -117,8 +114,8 @@ static void print_parts(const struct report_latency *l, FILE *out)
                 mkperf_percent(p->preempted, p->wall), mkperf_percent(p->budget, p->wall),
                 mkperf_percent(p->other, p->wall));
         print_pair(&l->rows->row[i], out);
-        print_others_of_edge(l, "             calls:", &edge->nested_by, p->wall, out);
-        print_others_of_edge(l, "             preempted by:", &edge->preempted_by, p->wall, out);
+        report_bys_print(a, "             calls:", &edge->nested_by, p->wall, out);
+        report_bys_print(a, "             preempted by:", &edge->preempted_by, p->wall, out);
         const struct mkperf_call_parts *w = &edge->worst;
         fprintf(out,
                 "             worst, us: %.3f = waited %.3f + own %.3f + calls %.3f + preempted "
@@ -129,45 +126,41 @@ static void print_parts(const struct report_latency *l, FILE *out)
     }
 }
 
-static void print_most(const struct report_latency *l, const char *what, const struct mkperf_bys *b,
-                       FILE *out)
+static void print_most(const struct mkperf_analysis *a, const char *what,
+                       const struct mkperf_bys *b, FILE *out)
 {
     const struct mkperf_by *most = mkperf_bys_most(b);
 
     if (most != NULL) {
-        fprintf(out, "  %s %s", what, mkperf_analysis_name(l->analysis, most->pd));
+        fprintf(out, "  %s %s", what, mkperf_analysis_name(a, most->pd));
     }
 }
 
-static void print_pds(const struct report_latency *l, FILE *out)
+static void print_pds(const struct mkperf_analysis *a, FILE *out)
 {
-    const struct mkperf_analysis *a = l->analysis;
     uint64_t span = a->last_ns - a->first_ns;
 
-    fprintf(out,
-            "\n# PDs, %% of one core's time\n%8s %8s %8s %8s %9s %8s %8s %9s %10s  PD (priority)\n",
-            "running", "ready", "in calls", "waiting", "throttled", "stopped", "unknown", "runs",
-            "preempted");
+    fputs("\n# PDs, % of one core's time\n running    ready in calls  waiting throttled  stopped  "
+          "unknown      runs  preempted  PD (priority)\n",
+          out);
     for (uint32_t i = 0; i < a->npds; i++) {
         const struct mkperf_sched_pd *p = &a->pd[i];
+        const struct mkperf_scheduling *s = &p->scheduling;
 
         if (p->idle || p->name == NULL || p->in[MKPERF_PD_UNKNOWN] == span) {
             continue; /* none of its events is there */
         }
-        for (unsigned k = 1; k <= MKPERF_PD_STATES;
-             k++) { /* unknown is the first state, and the last column */
-            unsigned state = k % MKPERF_PD_STATES;
+        for (unsigned k = 1; k <= MKPERF_PD_STATES; k++) {
+            unsigned state = k % MKPERF_PD_STATES; /* unknown is the first state, the last column */
             fprintf(out, "%*.2f ", state == MKPERF_PD_THROTTLED ? 9 : 8,
                     mkperf_percent(p->in[state], span));
         }
         fprintf(out, "%9" PRIu64 " %10" PRIu64 "  %s", p->runs, p->preemptions, p->name);
-        if (p->scheduling.known) {
-            fprintf(out, " (%" PRIu32 "%s)", p->scheduling.priority,
-                    p->scheduling.passive ? ", passive" : "");
+        if (s->known) {
+            fprintf(out, " (%" PRIu32 "%s)", s->priority, s->passive ? ", passive" : "");
         }
-        print_most(l, "ready: mostly behind", &p->ready_by, out);
-        print_most(l, "calls: mostly", &p->blocked_on, out);
-        const struct mkperf_scheduling *s = &p->scheduling;
+        print_most(a, "ready: mostly behind", &p->ready_by, out);
+        print_most(a, "calls: mostly", &p->blocked_on, out);
         if (s->known && s->budget_us < s->period_us) {
             double share = (double)s->budget_us / (double)s->period_us;
             fprintf(out,
@@ -188,15 +181,14 @@ static void print_inversions(const struct mkperf_analysis *a, FILE *out)
     if (a->ninversions == 0) {
         return;
     }
-    fprintf(out, "\n# priority inversions, us\n%10s %14s %14s  %s\n", "count", "total", "worst",
-            "what");
+    fputs("\n# priority inversions, us\n     count          total          worst  what\n", out);
     for (unsigned i = 0; i < a->ninversions; i++) {
         const struct mkperf_inversion *v = &a->inversion[i];
 
-        fprintf(out, "%10" PRIu64, v->count);
-        print_us(v->total, out);
-        print_us(v->worst, out);
-        fprintf(out, "  %s waited for %s while %s ran; the longest from %.6f to %.6f s\n",
+        fprintf(out,
+                "%10" PRIu64 " %14.3f %14.3f  %s waited for %s while %s ran; the longest from %.6f "
+                "to %.6f s\n",
+                v->count, (double)v->total / 1e3, (double)v->worst / 1e3,
                 mkperf_analysis_name(a, v->high), mkperf_analysis_name(a, v->holder),
                 mkperf_analysis_name(a, v->runner), (double)v->worst_from / 1e9,
                 (double)(v->worst_from + v->worst) / 1e9);
@@ -249,10 +241,9 @@ void report_latency_print(const struct report_latency *l, FILE *out)
     print_latencies(l, &wake_ups, out);
     if (a != NULL) {
         print_inversions(a, out);
-        print_pds(l, out);
+        print_pds(a, out);
         uint64_t span = a->last_ns - a->first_ns;
-        fprintf(out, "\n# cores, %% of each core's time\n%8s %8s %8s  core\n", "busy", "idle",
-                "unknown");
+        fputs("\n# cores, % of each core's time\n    busy     idle  unknown  core\n", out);
         for (uint32_t i = 0; i < a->ncores; i++) {
             const struct mkperf_sched_core *c = &a->core[i];
             if (c->seen) {
@@ -261,7 +252,7 @@ void report_latency_print(const struct report_latency *l, FILE *out)
             }
         }
     } else if (l->rows->nruns != 0) { /* the target counted them */
-        fprintf(out, "\n# PDs, %% of one core's time\n%8s %9s  PD\n", "running", "runs");
+        fputs("\n# PDs, % of one core's time\n running      runs  PD\n", out);
         for (unsigned i = 0; i < l->rows->nruns; i++) {
             const struct mkperf_latency_run *run = &l->rows->run[i];
             fprintf(out, "%8.2f %9" PRIu64 "  %s\n",
@@ -270,65 +261,41 @@ void report_latency_print(const struct report_latency *l, FILE *out)
     }
 }
 
-static const char *const entered_by[MKPERF_SCHED_KINDS] = {
-    [MKPERF_SCHED_CALL] = "call",
-    [MKPERF_SCHED_REPLY] = "reply",
-    [MKPERF_SCHED_NOTIFY] = "notify",
-    [MKPERF_SCHED_FAULT] = "fault",
-};
+/* Returns the event by which the PD of a step was woken by that of the step before; "": both are the same PD. */
+static const char *entered_by(const struct mkperf_path_step *s)
+{
+    return s->entered != MKPERF_SCHED_SWITCH ? mkperf_sched_kind_names[s->entered] : "";
+}
 
 void report_path_text(const struct mkperf_analysis *a, const struct mkperf_path_step *step,
                       char *text, size_t n)
 {
+    static const char *const states[MKPERF_PD_STATES] = {
+        [MKPERF_PD_UNKNOWN] = "not known: no events of %s",
+        [MKPERF_PD_RUNNING] = "%s runs",
+        [MKPERF_PD_READY] = "%s is ready",
+        [MKPERF_PD_CALLING] = "%s waits for its call",
+        [MKPERF_PD_WAITING] = "%s waits",
+        [MKPERF_PD_THROTTLED] = "%s has used up its budget",
+        [MKPERF_PD_STOPPED] = "%s is stopped",
+    };
     const struct mkperf_interval *i = &step->what;
-    const char *pd = mkperf_analysis_name(a, i->pd), *by = NULL;
+    bool by = i->by < a->npds, idle = by && a->pd[i->by].idle;
 
-    if (i->by < a->npds && !a->pd[i->by].idle) {
-        by = mkperf_analysis_name(a, i->by);
+    snprintf(text, n, states[i->state], mkperf_analysis_name(a, i->pd));
+    size_t used = strlen(text);
+    text += used;
+    n -= used;
+    if (i->state == MKPERF_PD_RUNNING && i->serving != MKPERF_SCHED_NOBODY) {
+        snprintf(text, n, ", for %s", mkperf_analysis_name(a, i->serving));
+    } else if (i->state == MKPERF_PD_READY && by) {
+        snprintf(text, n, idle ? ", its core still idle" : ", %s runs",
+                 mkperf_analysis_name(a, i->by));
+    } else if (i->state == MKPERF_PD_CALLING && by && !idle) {
+        snprintf(text, n, " of %s", mkperf_analysis_name(a, i->by));
+    } else if (i->state == MKPERF_PD_WAITING && step->irq_known) {
+        snprintf(text, n, " for interrupt %" PRIu32, step->irq);
     }
-    switch (i->state) {
-    case MKPERF_PD_RUNNING:
-        if (i->serving != MKPERF_SCHED_NOBODY) {
-            snprintf(text, n, "%s runs, for %s", pd, mkperf_analysis_name(a, i->serving));
-        } else {
-            snprintf(text, n, "%s runs", pd);
-        }
-        break;
-    case MKPERF_PD_READY:
-        if (i->by < a->npds && a->pd[i->by].idle) {
-            snprintf(text, n, "%s is ready, its core still idle", pd);
-        } else {
-            snprintf(text, n, by != NULL ? "%s is ready, %s runs" : "%s is ready", pd, by);
-        }
-        break;
-    case MKPERF_PD_CALLING:
-        snprintf(text, n, by != NULL ? "%s waits for its call of %s" : "%s waits for its call", pd,
-                 by);
-        break;
-    case MKPERF_PD_WAITING:
-        if (step->irq_known) {
-            snprintf(text, n, "%s waits for interrupt %" PRIu32, pd, step->irq);
-        } else {
-            snprintf(text, n, "%s waits", pd);
-        }
-        break;
-    case MKPERF_PD_THROTTLED:
-        snprintf(text, n, "%s has used up its budget", pd);
-        break;
-    case MKPERF_PD_STOPPED:
-        snprintf(text, n, "%s is stopped", pd);
-        break;
-    default:
-        snprintf(text, n, "not known: no events of %s", pd);
-        break;
-    }
-}
-
-/* Returns whether two steps belong to the same row of the sums. */
-static bool is_same_row(const struct mkperf_path_step *a, const struct mkperf_path_step *b)
-{
-    return a->what.pd == b->what.pd && a->what.state == b->what.state && a->what.by == b->what.by &&
-           a->what.serving == b->what.serving && a->irq_known == b->irq_known && a->irq == b->irq;
 }
 
 static int compare_sums(const void *pa, const void *pb)
@@ -344,16 +311,22 @@ size_t report_path_sums(const struct mkperf_path *path, struct report_path_sum *
     size_t n = 0, room = 0;
 
     for (size_t i = 0; i < path->n; i++) {
+        const struct mkperf_path_step *s = &path->step[i];
         size_t k = 0;
 
-        while (k < n && !is_same_row(sum[k].step, &path->step[i])) {
-            k++;
+        for (; k < n; k++) {
+            const struct mkperf_path_step *of = sum[k].step;
+            if (of->what.pd == s->what.pd && of->what.state == s->what.state &&
+                of->what.by == s->what.by && of->what.serving == s->what.serving &&
+                of->irq_known == s->irq_known && of->irq == s->irq) {
+                break;
+            }
         }
         if (k == n) {
             MKPERF_GROW(sum, room, n + 1);
-            sum[n++] = (struct report_path_sum){.step = &path->step[i]};
+            sum[n++] = (struct report_path_sum){.step = s};
         }
-        sum[k].ns += path->step[i].what.to - path->step[i].what.from;
+        sum[k].ns += s->what.to - s->what.from;
         sum[k].times++;
     }
     mkperf_sort(sum, n, sizeof *sum, compare_sums);
@@ -367,28 +340,24 @@ void report_path_print(const struct mkperf_analysis *a, const struct mkperf_path
     uint64_t ns = path->to - path->from;
     char text[256];
 
-    fprintf(out,
-            "# critical path of %s\n"
-            "# %" PRIu64 ".%03" PRIu64 " us, from %.9f to %.9f s: %zu steps\n",
-            title, ns / 1000, ns % 1000, (double)path->from / 1e9, (double)path->to / 1e9, path->n);
+    fprintf(out, "# critical path of %s\n# %.3f us, from %.9f to %.9f s: %zu steps\n", title,
+            (double)ns / 1e3, (double)path->from / 1e9, (double)path->to / 1e9, path->n);
     struct report_path_sum *sum;
     size_t n = report_path_sums(path, &sum);
-    fprintf(out, "\n%14s %8s %8s  what\n", "us", "%", "times");
+    fputs("\n            us        %    times  what\n", out);
     for (size_t k = 0; k < n; k++) {
         report_path_text(a, sum[k].step, text, sizeof text);
-        fprintf(out, "%10" PRIu64 ".%03" PRIu64 " %8.2f %8" PRIu64 "  %s\n", sum[k].ns / 1000,
-                sum[k].ns % 1000, mkperf_percent(sum[k].ns, ns), sum[k].times, text);
+        fprintf(out, "%14.3f %8.2f %8" PRIu64 "  %s\n", (double)sum[k].ns / 1e3,
+                mkperf_percent(sum[k].ns, ns), sum[k].times, text);
     }
     free(sum);
-    fprintf(out, "\n%14s %14s %8s  what\n", "after, us", "us", "by");
+    fputs("\n     after, us             us       by  what\n", out);
     for (size_t i = 0; i < path->n; i++) {
         const struct mkperf_path_step *s = &path->step[i];
-        uint64_t after = s->what.from - path->from, lasts = s->what.to - s->what.from;
-        const char *by = entered_by[s->entered];
 
         report_path_text(a, s, text, sizeof text);
-        fprintf(out, "%10" PRIu64 ".%03" PRIu64 " %10" PRIu64 ".%03" PRIu64 " %8s  %s\n",
-                after / 1000, after % 1000, lasts / 1000, lasts % 1000, by != NULL ? by : "", text);
+        fprintf(out, "%14.3f %14.3f %8s  %s\n", (double)(s->what.from - path->from) / 1e3,
+                (double)(s->what.to - s->what.from) / 1e3, entered_by(s), text);
     }
 }
 
@@ -540,7 +509,6 @@ void report_path_values(const struct mkperf_analysis *a, const struct mkperf_pat
     for (size_t i = 0; i < path->n; i++) {
         const struct mkperf_path_step *s = &path->step[i];
         const struct mkperf_interval *what = &s->what;
-        bool entered = s->entered != MKPERF_SCHED_SWITCH;
 
         REPORT_ROW(v, "step", REPORT_NUMBER("from_ns", what->from),
                    REPORT_NUMBER("to_ns", what->to),
@@ -548,7 +516,6 @@ void report_path_values(const struct mkperf_analysis *a, const struct mkperf_pat
                    REPORT_TEXT("state", mkperf_pd_state_names[what->state]),
                    REPORT_TEXT("by", name_or_none(a, what->by)),
                    REPORT_TEXT("serving", name_or_none(a, what->serving)),
-                   REPORT_TEXT("entered", entered ? mkperf_sched_kind_names[s->entered] : ""),
-                   REPORT_NUMBER("irq", s->irq));
+                   REPORT_TEXT("entered", entered_by(s)), REPORT_NUMBER("irq", s->irq));
     }
 }

@@ -338,7 +338,12 @@ struct report_latency {
 /* Returns the text of a pair, which the caller frees: "client -> server", with the reason of a guest's exit behind `before_exit`. */
 char *report_pair(const struct mkperf_latency_row *row, const char *before_exit);
 void report_latency_print(const struct report_latency *l, FILE *out);
-/* Prints mean, quantiles, the worst time and when it ended, in seven columns. */
+/* Prints the PDs of `b` behind `what`, in one line: their parts in per cent of `of` ns, or if that is 0, their times. */
+void report_bys_print(const struct mkperf_analysis *a, const char *what, const struct mkperf_bys *b,
+                      uint64_t of, FILE *out);
+/* Prints mean, quantiles, the worst time and when it ended, in seven columns. Their titles are report_times_titles, behind that of
+ * the count. */
+extern const char report_times_titles[];
 void report_times_print(const struct mkperf_latency_row *row, FILE *out);
 /* The same times as values of a row. */
 #define REPORT_TIMES(row)                                                                          \

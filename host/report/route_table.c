@@ -22,8 +22,7 @@ void report_route_line(const struct report_route *r, FILE *out)
     char text[ROUTE_TEXT];
 
     if (r == NULL) {
-        fprintf(out, "%10s %14s %14s %14s %14s %14s %14s %14s  %s\n", "count", "mean", "50 %",
-                "90 %", "99 %", "99.9 %", "worst", "worst at, s", "path");
+        fprintf(out, "%s  path\n", report_times_titles);
         return;
     }
     const struct mkperf_latency_row row = latency_row_of(&r->times->wall, worst_end(r->times));
@@ -32,20 +31,6 @@ void report_route_line(const struct report_route *r, FILE *out)
     fprintf(out, "%10" PRIu64, row.count);
     report_times_print(&row, out);
     fprintf(out, "  %s\n", text);
-}
-
-static void print_others_of_step(const struct mkperf_analysis *a, const char *what,
-                                 const struct mkperf_bys *b, FILE *out)
-{
-    for (unsigned i = 0; i < b->n; i++) {
-        fprintf(out, "%s %s %.3f us", i == 0 ? what : ",",
-                b->by[i].pd == MKPERF_SCHED_NOBODY ? "not known"
-                                                   : mkperf_analysis_name(a, b->by[i].pd),
-                (double)b->by[i].ns / 1e3);
-    }
-    if (b->n > 0) {
-        fputc('\n', out);
-    }
 }
 
 static void print_part(const struct mkperf_log_histogram *h, unsigned k, const char *pd,
@@ -87,8 +72,8 @@ static void print_stage(const struct report_route *r, unsigned k, FILE *out)
 
         print_part(&q->stay, k, pd, "an entry was in the queue ", q->about.name, out);
     }
-    print_others_of_step(a, "             ready, while others ran:", &s->ready_by, out);
-    print_others_of_step(a, "             calls:", &s->calls_of, out);
+    report_bys_print(a, "             ready, while others ran:", &s->ready_by, 0, out);
+    report_bys_print(a, "             calls:", &s->calls_of, 0, out);
     if (s->busy != 0) {
         fprintf(out, "             %" PRIu64 " found it at work\n", s->busy);
     }
@@ -123,8 +108,9 @@ void report_route_print(const struct report_route *r, FILE *out)
     }
     report_route_line(NULL, out);
     report_route_line(r, out);
-    fprintf(out, "\n# parts of each stage, us\n%14s %14s %14s %14s %14s %14s  stage: part\n",
-            "mean", "50 %", "90 %", "99 %", "99.9 %", "worst");
+    fputs("\n# parts of each stage, us\n          mean           50 %           90 %           99 %"
+          "         99.9 %          worst  stage: part\n",
+          out);
     for (unsigned k = 1; k < t->route.n; k++) {
         print_stage(r, k, out);
     }
