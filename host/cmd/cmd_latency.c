@@ -347,5 +347,5 @@ const struct mkperf_command mkperf_latency_command = {
     .self = {.bytes = sizeof(struct latency_command)},
     .init = mkperf_recorder_talk_init,
     .run = run_latency,
-    .end = mkperf_recorder_talk_end,
+    .end = mkperf_recorder_free,
 };

@@ -185,5 +185,5 @@ const struct mkperf_command mkperf_list_command = {
     .self = {.bytes = sizeof(struct list)},
     .init = mkperf_recorder_talk_init,
     .run = run_list,
-    .end = mkperf_recorder_talk_end,
+    .end = mkperf_recorder_free,
 };

@@ -133,5 +133,5 @@ const struct mkperf_command mkperf_stat_command = {
     .self = {.bytes = sizeof(struct stat_command)},
     .init = mkperf_recorder_talk_init,
     .run = run_stat,
-    .end = mkperf_recorder_talk_end,
+    .end = mkperf_recorder_free,
 };

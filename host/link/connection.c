@@ -15,7 +15,7 @@ static const double PAUSE_SLICE_S = 0.1; /* how soon a pause notices that the us
 
 void mkperf_peer_say(const struct mkperf_peer *l, const char *format, ...)
 {
-    char text[512];
+    char text[1280];
     va_list args;
 
     va_start(args, format);
@@ -223,11 +223,6 @@ static void on_peer_text(void *self, const char *p, size_t n)
     }
 }
 
-static void on_peer_notice(void *self, const char *text)
-{
-    mkperf_peer_say(self, "%s", text);
-}
-
 enum mkperf_status mkperf_peer_init(struct mkperf_peer *l,
                                     const struct mkperf_peer_options *options,
                                     const struct mkperf_peer_ops *ops, void *self,
@@ -251,8 +246,8 @@ enum mkperf_status mkperf_peer_init(struct mkperf_peer *l,
     MKPERF_TRY(mkperf_source_init(&l->source, options->target, e));
     assert(l->source.ops != NULL); /* what has failed returned above */
     l->source.stop = stop;
-    l->source.notice = on_peer_notice;
-    l->source.self = l;
+    l->source.notice = ops->notice;
+    l->source.self = self;
     l->has_key = options->key_file != NULL;
     return l->has_key ? mkperf_key_read(options->key_file, &l->key, e) : MKPERF_OK;
 }

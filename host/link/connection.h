@@ -81,7 +81,6 @@ enum mkperf_status mkperf_source_fd_write(struct mkperf_source *s, const void *p
                                           struct mkperf_error *e);
 /* Waits for a descriptor. Returns 0, ETIMEDOUT after some seconds (0: never), or EINTR: the user stops it. */
 int mkperf_source_wait(const struct mkperf_source *s, int fd, short events, double seconds);
-void mkperf_source_say(const struct mkperf_source *s, const char *text);
 
 /* ---- the functions that the table in source.c refers to ---- */
 

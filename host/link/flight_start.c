@@ -150,8 +150,7 @@ enum mkperf_status mkperf_flight_start(struct mkperf_recorder *r, struct mkperf_
 
     r->notice = say_warning;
     MKPERF_TRY(mkperf_recorder_talk(r, NULL, NULL, e));
-    MKPERF_TRY(mkperf_filter(o->pd, o->subtree, r->pds, c, e));
-    MKPERF_TRY(mkperf_filter_faults(o->dump_on_fault, r->pds, c, e));
+    MKPERF_TRY(mkperf_filter(&r->options, r->pds, e));
     MKPERF_TRY(add_conditions(o->stop_if, r->pds, c, e));
     MKPERF_TRY(mkperf_recorder_begin(r, e));
     if (r->link.answer.which_msg != mkperf_ToHost_session_tag ||
@@ -176,11 +175,6 @@ enum mkperf_status mkperf_flight_start(struct mkperf_recorder *r, struct mkperf_
 
 /* ---- the end ---- */
 
-static const char *name_on_wire(const struct mkperf_recorder *r, uint64_t on_wire)
-{
-    return on_wire != 0 ? mkperf_pds_at(r->pds, mkperf_pds_find(r->pds, on_wire - 2))->name : "";
-}
-
 void mkperf_flight_reason(const struct mkperf_recorder *r, struct mkperf_totals *t)
 {
     const mkperf_Status *s = &r->stream->status;
@@ -193,7 +187,7 @@ void mkperf_flight_reason(const struct mkperf_recorder *r, struct mkperf_totals 
     switch (s->trigger) {
     case mkperf_FlightTrigger_FLIGHT_FAULT:
         snprintf(t->stopped, sizeof t->stopped, "by a fault of %s",
-                 name_on_wire(r, s->trigger_thread));
+                 mkperf_recorder_pd(r, s->trigger_thread));
         break;
     case mkperf_FlightTrigger_FLIGHT_MARK:
         /* The target sends that mark as the last one, unless it had no space for it. */
@@ -211,7 +205,7 @@ void mkperf_flight_reason(const struct mkperf_recorder *r, struct mkperf_totals 
             t->stopped_at_ns = (uint64_t)((double)s->trigger_at / hz * 1e9);
         }
         /* Writes which latency ended the recording. */
-        const char *to = name_on_wire(r, s->trigger_thread);
+        const char *to = mkperf_recorder_pd(r, s->trigger_thread);
         double us = (double)t->stopped_ns / 1e3, until = (double)t->stopped_at_ns / 1e9;
         char *text = t->stopped, irq[32];
         const char *from = irq;
@@ -230,7 +224,7 @@ void mkperf_flight_reason(const struct mkperf_recorder *r, struct mkperf_totals 
             if (s->trigger_kind == mkperf_StopKind_STOP_IRQ) {
                 snprintf(irq, sizeof irq, "irq %" PRIu64, s->trigger_from);
             } else {
-                from = name_on_wire(r, s->trigger_from);
+                from = mkperf_recorder_pd(r, s->trigger_from);
             }
             snprintf(text, MKPERF_STOPPED_TEXT, "by a %s %s -> %s that took %.3f us, until %.6f s",
                      s->trigger_kind == mkperf_StopKind_STOP_CALL ? "call" : "wake-up", from, to,

@@ -133,8 +133,10 @@ void mkperf_recorder_decode(struct mkperf_recorder *r, struct mkperf_sink sink, 
     r->stream = mkperf_stream_new(&config);
 }
 
-void mkperf_recorder_free(struct mkperf_recorder *r)
+void mkperf_recorder_free(void *recorder)
 {
+    struct mkperf_recorder *r = recorder;
+
     mkperf_peer_end(&r->link);
     if (r->raw.path != NULL) {
         mkperf_outfile_close(&r->raw);
@@ -270,22 +272,22 @@ static enum mkperf_status choose_named(const struct choice *c, const char *list,
     return MKPERF_OK;
 }
 
-enum mkperf_status mkperf_filter(const char *names, const char *subtree,
-                                 const struct mkperf_pds *pds, mkperf_Configure *c,
+enum mkperf_status mkperf_filter(struct mkperf_record_options *o, const struct mkperf_pds *pds,
                                  struct mkperf_error *e)
 {
-    struct choice choice = {"--pd", pds, c->only, &c->only_count, sizeof c->only / sizeof *c->only};
-
-    MKPERF_TRY(choose_named(&choice, names, false, e));
-    choice.option = "--subtree";
-    return choose_named(&choice, subtree, true, e);
-}
-
-enum mkperf_status mkperf_filter_faults(const char *names, const struct mkperf_pds *pds,
-                                        mkperf_Configure *c, struct mkperf_error *e)
-{
-    const struct choice choice = {"--dump-on-fault", pds, c->dump_on_fault, &c->dump_on_fault_count,
+    mkperf_Configure *c = &o->configure;
+    struct choice sampled = {"--pd", pds, c->only, &c->only_count,
+                             sizeof c->only / sizeof *c->only};
+    const struct choice faults = {"--dump-on-fault", pds, c->dump_on_fault, &c->dump_on_fault_count,
                                   sizeof c->dump_on_fault / sizeof *c->dump_on_fault};
 
-    return choose_named(&choice, names, false, e);
+    MKPERF_TRY(choose_named(&sampled, o->pd, false, e));
+    sampled.option = "--subtree";
+    MKPERF_TRY(choose_named(&sampled, o->subtree, true, e));
+    return choose_named(&faults, o->dump_on_fault, false, e);
+}
+
+const char *mkperf_recorder_pd(const struct mkperf_recorder *r, uint64_t thread)
+{
+    return thread != 0 ? mkperf_pds_at(r->pds, mkperf_pds_find(r->pds, thread - 2))->name : "";
 }

@@ -22,7 +22,7 @@ struct mkperf_record_options {
     uint32_t compression; /* level, as of mkperf_perfdata_compress */
     const char *system, *elf_path, *kernel, *guest;
     const char *pd, *subtree;  /* names of PDs, see mkperf_filter */
-    const char *dump_on_fault; /* names of PDs, see mkperf_filter_faults */
+    const char *dump_on_fault; /* names of PDs, see mkperf_filter */
     const char *stop_if;       /* conditions, see flight_start.c */
     bool wait;                 /* `mkperf dump` waits until the flight recording has ended */
     uint64_t count, frequency; /* -c, -F; 0: not given */
@@ -144,9 +144,9 @@ enum mkperf_status mkperf_recorder_init(struct mkperf_recorder *r, bool names_on
  * the session; NULL: none. */
 void mkperf_recorder_decode(struct mkperf_recorder *r, struct mkperf_sink sink,
                             const char *command);
-/* Ends the connection, and frees what r has. Idempotent; r may
- * be initialised again. */
-void mkperf_recorder_free(struct mkperf_recorder *r);
+/* Ends the connection, and frees what the recorder has. Idempotent; it may be initialised again. It is the end of a command of
+ * which the state begins with a recorder. */
+void mkperf_recorder_free(void *recorder);
 
 /* Sends m, repeatedly until it is answered. The answer, which may be an Error, is in r->link.answer.
  * SILENT: no answer in time. */
@@ -215,10 +215,8 @@ enum mkperf_status mkperf_recorder_replay(struct mkperf_recorder *r, struct mkpe
 
 /* ---- recorder_run.c: list, stat, latency, console, dump ---- */
 
-/* Sets the defaults of the options of a command of which the state begins with a recorder. The
- * second function is its end. */
+/* Sets the defaults of the options of a command of which the state begins with a recorder. */
 void mkperf_recorder_talk_init(void *recorder);
-void mkperf_recorder_talk_end(void *recorder);
 
 /*
  * Starts a conversation that is no recording, instead of init, decode and connect. What arrives is
@@ -252,18 +250,15 @@ enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf
 /* ---- recorder.c ---- */
 
 /*
- * Chooses the PDs that the target samples. names: NAME[,NAME] or NULL; subtree: NAME[,NAME] of PDs
- * with all their children, or NULL. Fills c->only with thread identities. The target's kernel hook
- * selects before it reserves space in a ring. Errors: USAGE, a name that no PD has, or too many
- * PDs.
+ * Stores the threads of the PDs that options name by NAME[,NAME]: those that the target samples (pd, and subtree with all their
+ * children), and those whose fault ends a flight recording. The target's kernel hook selects before it reserves space in a ring.
+ * Errors: USAGE, a name that no PD has, or too many PDs.
  */
-enum mkperf_status mkperf_filter(const char *names, const char *subtree,
-                                 const struct mkperf_pds *pds, mkperf_Configure *c,
+enum mkperf_status mkperf_filter(struct mkperf_record_options *o, const struct mkperf_pds *pds,
                                  struct mkperf_error *e);
-/* Fills c->dump_on_fault with the PDs whose fault ends a flight recording: NAME[,NAME] or NULL.
- * Errors: USAGE, as above. */
-enum mkperf_status mkperf_filter_faults(const char *names, const struct mkperf_pds *pds,
-                                        mkperf_Configure *c, struct mkperf_error *e);
+
+/* Returns the name of a PD by its thread as the wire has it. */
+const char *mkperf_recorder_pd(const struct mkperf_recorder *r, uint64_t thread);
 
 /* ---- flight_start.c ---- */
 

@@ -134,19 +134,6 @@ enum mkperf_status mkperf_recorder_run(struct mkperf_recorder *r, struct mkperf_
     return MKPERF_OK;
 }
 
-/* Ends the recording of a watcher, which only requests the counters. */
-static enum mkperf_status stop_watching(struct mkperf_recorder *r, struct mkperf_error *e)
-{
-    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_status_tag};
-
-    enum mkperf_status status =
-        r->ended ? MKPERF_OK : mkperf_peer_ask(&r->link, &m, RUN_REPEAT_S, STOP_PATIENCE_S, e);
-    bool silent = status == MKPERF_ERR_SILENT || status == MKPERF_ERR_LINK;
-
-    e->status = silent ? MKPERF_OK : status;
-    return e->status;
-}
-
 /*
  * Waits as long as bytes arrive, because a slow line may still transfer queued messages. A target that
  * has received the first Stop refuses a repeated one, which does no harm.
@@ -159,8 +146,14 @@ enum mkperf_status mkperf_recorder_stop(struct mkperf_recorder *r, struct mkperf
     int stops = r->stop != NULL ? *r->stop : 0;
     uint64_t restarts = s->totals.restarts;
 
-    if (r->watching || r->ended) {
-        return stop_watching(r, e);
+    if (r->watching || r->ended) { /* only the counters are requested */
+        mkperf_ToTarget get = {.which_msg = mkperf_ToTarget_get_status_tag};
+        enum mkperf_status status =
+            r->ended ? MKPERF_OK
+                     : mkperf_peer_ask(&r->link, &get, RUN_REPEAT_S, STOP_PATIENCE_S, e);
+        bool silent = status == MKPERF_ERR_SILENT || status == MKPERF_ERR_LINK;
+        e->status = silent ? MKPERF_OK : status;
+        return e->status;
     }
     r->link.heard_s = began;
     while ((!s->has_status || s->status.running) && restarts == s->totals.restarts) {
@@ -221,11 +214,6 @@ void mkperf_recorder_talk_init(void *recorder)
     r->options.link.timeout_s = MKPERF_DEFAULT_TIMEOUT_S;
 }
 
-void mkperf_recorder_talk_end(void *recorder)
-{
-    mkperf_recorder_free(recorder);
-}
-
 enum mkperf_status mkperf_recorder_talk(struct mkperf_recorder *r, const struct mkperf_sink *sink,
                                         const char *recording, struct mkperf_error *e)
 {
@@ -262,64 +250,71 @@ enum mkperf_status mkperf_recorder_talk_keep(struct mkperf_recorder *r, struct m
 
 /* ---- snapshots of what the target counts ---- */
 
-/* An answer that comes in parts: the request, and where the answer and the request have the number of a part. */
-struct in_parts {
+/* Answers that come in parts: the request, the answer, and where that has the number of the part and how many there are. */
+enum { INTERACTIONS, COUNTS, LATENCIES };
+static const struct {
     const char *name;
-    mkperf_ToTarget request;
-    uint32_t *wanted;
-    pb_size_t which;
-    const uint32_t *part, *parts;
+    pb_size_t request, answer;
+    size_t part, parts;
+} in_parts[] = {
+    {"GetInteractions", mkperf_ToTarget_get_interactions_tag, mkperf_ToHost_interactions_tag,
+     offsetof(mkperf_ToHost, msg.interactions.part),
+     offsetof(mkperf_ToHost, msg.interactions.parts)},
+    {"GetCounts", mkperf_ToTarget_get_counts_tag, mkperf_ToHost_counts_tag,
+     offsetof(mkperf_ToHost, msg.counts.part), offsetof(mkperf_ToHost, msg.counts.parts)},
+    {"GetLatency", mkperf_ToTarget_get_latency_tag, mkperf_ToHost_latency_tag,
+     offsetof(mkperf_ToHost, msg.latency.part), offsetof(mkperf_ToHost, msg.latency.parts)},
 };
 
-/* Asks for all parts. The stream takes them. OK without any if the target answers something else: its session counts none. */
-static enum mkperf_status ask_all(struct mkperf_recorder *r, struct in_parts *x,
+/* Asks for all parts, and passes each to `take`, which returns whether it is valid. NULL: the stream takes them, and a target that
+ * answers something else has none. */
+static enum mkperf_status ask_all(struct mkperf_recorder *r, unsigned what,
+                                  bool (*take)(struct mkperf_recorder *r, void *self), void *self,
                                   struct mkperf_error *e)
 {
-    uint32_t parts = 1;
+    const mkperf_ToHost *answer = &r->link.answer;
+    const uint32_t *at = (const void *)((const char *)answer + in_parts[what].part);
+    const uint32_t *of = (const void *)((const char *)answer + in_parts[what].parts);
+    const char *name = in_parts[what].name;
+    mkperf_ToTarget m = {.which_msg = in_parts[what].request};
 
-    for (uint32_t part = 0; part < parts; part++) {
-        *x->wanted = part;
-        MKPERF_TRY(mkperf_recorder_ask(r, &x->request, x->name, e));
-        if (r->link.answer.which_msg != x->which) {
+    for (uint32_t part = 0, parts = 1; part < parts; part++) {
+        m.msg.get_counts.part = part; /* in its place all of these requests have it */
+        MKPERF_TRY(mkperf_recorder_ask(r, &m, name, e));
+        bool right = answer->which_msg == in_parts[what].answer;
+        if (!right && take == NULL) {
             return MKPERF_OK;
         }
-        if (*x->part != part || *x->parts > MKPERF_MAX_PARTS) {
+        MKPERF_TRY(mkperf_recorder_refused(r, e));
+        if (right && (*at != part || *of > MKPERF_MAX_PARTS)) {
             return mkperf_error_set(e, MKPERF_ERR_INPUT,
                                     "%s: an answer that is not to %s: part %" PRIu32 " of %" PRIu32
                                     " in the place of part %" PRIu32,
-                                    r->link.source.spec, x->name, *x->part, *x->parts, part);
+                                    r->link.source.spec, name, *at, *of, part);
         }
-        parts = *x->parts;
+        if (!right || (take != NULL && !take(r, self))) {
+            return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: an answer that is not to %s",
+                                    r->link.source.spec, name);
+        }
+        parts = *of;
     }
     return MKPERF_OK;
 }
 
+_Static_assert(offsetof(mkperf_GetCounts, part) == offsetof(mkperf_GetInteractions, part) &&
+                   offsetof(mkperf_GetCounts, part) == offsetof(mkperf_GetLatency, part),
+               "requests of parts are alike");
+
 enum mkperf_status mkperf_recorder_interactions(struct mkperf_recorder *r, struct mkperf_error *e)
 {
-    const mkperf_Interactions *i = &r->link.answer.msg.interactions;
-    struct in_parts x = {.name = "GetInteractions",
-                         .request.which_msg = mkperf_ToTarget_get_interactions_tag,
-                         .which = mkperf_ToHost_interactions_tag,
-                         .part = &i->part,
-                         .parts = &i->parts};
-
-    x.wanted = &x.request.msg.get_interactions.part;
-    return ask_all(r, &x, e);
+    return ask_all(r, INTERACTIONS, NULL, NULL, e);
 }
 
 /* Requests the session's counts. If another host has begun a session since, there are none, and the comparison with the
  * samples reports that. */
 enum mkperf_status mkperf_recorder_counts(struct mkperf_recorder *r, struct mkperf_error *e)
 {
-    const mkperf_Counts *c = &r->link.answer.msg.counts;
-    struct in_parts x = {.name = "GetCounts",
-                         .request.which_msg = mkperf_ToTarget_get_counts_tag,
-                         .which = mkperf_ToHost_counts_tag,
-                         .part = &c->part,
-                         .parts = &c->parts};
-
-    x.wanted = &x.request.msg.get_counts.part;
-    return ask_all(r, &x, e);
+    return ask_all(r, COUNTS, NULL, NULL, e);
 }
 
 enum mkperf_status mkperf_latency_query_begin(struct mkperf_recorder *r, struct mkperf_error *e)
@@ -338,11 +333,6 @@ enum mkperf_status mkperf_latency_query_begin(struct mkperf_recorder *r, struct 
     return MKPERF_OK;
 }
 
-static const char *name_of_thread(struct mkperf_recorder *r, uint64_t thread)
-{
-    return mkperf_pds_at(r->pds, mkperf_pds_find(r->pds, thread - 2))->name;
-}
-
 /* Adds a pair of the answer to the rows. False: it is invalid. */
 static bool add_pair(struct mkperf_recorder *r, struct mkperf_latency_rows *rows, uint64_t hz,
                      const mkperf_LatencyPair *p)
@@ -354,8 +344,8 @@ static bool add_pair(struct mkperf_recorder *r, struct mkperf_latency_rows *rows
     }
     bool irq = p->kind == mkperf_LatencyKind_LATENCY_IRQ;
     struct mkperf_latency_row *row = mkperf_latency_row(rows, (enum mkperf_latency_kind)p->kind,
-                                                        irq ? "" : name_of_thread(r, p->from),
-                                                        name_of_thread(r, p->to), p->irq);
+                                                        irq ? "" : mkperf_recorder_pd(r, p->from),
+                                                        mkperf_recorder_pd(r, p->to), p->irq);
     row->ns.count += p->count;
     row->ns.total += p->total_ticks;
     if (p->max_ticks > row->ns.max) {
@@ -372,38 +362,34 @@ static bool add_pair(struct mkperf_recorder *r, struct mkperf_latency_rows *rows
     return true;
 }
 
+static bool take_latencies(struct mkperf_recorder *r, void *self)
+{
+    const mkperf_Latency *answer = &r->link.answer.msg.latency;
+    struct mkperf_latency_rows *rows = self;
+    bool right = answer->tick_hz != 0;
+
+    for (unsigned i = 0; right && i < answer->pairs_count; i++) {
+        right = add_pair(r, rows, answer->tick_hz, &answer->pairs[i]);
+    }
+    if (!right) {
+        return false;
+    }
+    rows->tick_hz = answer->tick_hz;
+    rows->dropped = answer->pairs_dropped;
+    rows->seconds = (double)answer->enabled_ticks / (double)answer->tick_hz;
+    for (unsigned i = 0; i < answer->threads_count; i++) {
+        const mkperf_LatencyThread *run = &answer->threads[i];
+        mkperf_latency_run(rows, mkperf_recorder_pd(r, run->thread), run->thread - 2,
+                           run->run_ticks, run->runs);
+    }
+    return true;
+}
+
 enum mkperf_status mkperf_latency_query(struct mkperf_recorder *r, struct mkperf_latency_rows *rows,
                                         struct mkperf_error *e)
 {
-    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_latency_tag};
-    const mkperf_Latency *answer = &r->link.answer.msg.latency;
-    uint32_t parts = 1;
-
     mkperf_latency_rows_free(rows);
-    for (uint32_t part = 0; part < parts; part++) {
-        m.msg.get_latency.part = part;
-        MKPERF_TRY(mkperf_recorder_ask(r, &m, "GetLatency", e));
-        MKPERF_TRY(mkperf_recorder_refused(r, e));
-        bool right = r->link.answer.which_msg == mkperf_ToHost_latency_tag &&
-                     answer->part == part && answer->parts <= MKPERF_MAX_PARTS &&
-                     answer->tick_hz != 0;
-        for (unsigned i = 0; right && i < answer->pairs_count; i++) {
-            right = add_pair(r, rows, answer->tick_hz, &answer->pairs[i]);
-        }
-        if (!right) {
-            return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: an answer that is not to GetLatency",
-                                    r->options.link.target);
-        }
-        parts = answer->parts;
-        rows->tick_hz = answer->tick_hz;
-        rows->dropped = answer->pairs_dropped;
-        rows->seconds = (double)answer->enabled_ticks / (double)answer->tick_hz;
-        for (unsigned i = 0; i < answer->threads_count; i++) {
-            const mkperf_LatencyThread *run = &answer->threads[i];
-            mkperf_latency_run(rows, name_of_thread(r, run->thread), run->thread - 2,
-                               run->run_ticks, run->runs);
-        }
-    }
+    MKPERF_TRY(ask_all(r, LATENCIES, take_latencies, rows, e));
     mkperf_latency_rows_finish(rows);
     return MKPERF_OK;
 }

@@ -318,7 +318,7 @@ enum mkperf_status mkperf_recorder_start(struct mkperf_recorder *r, struct mkper
 
     r->own = true;
     MKPERF_TRY(mkperf_recorder_connect(r, e));
-    MKPERF_TRY(mkperf_filter(o->pd, o->subtree, r->pds, &o->configure, e));
+    MKPERF_TRY(mkperf_filter(o, r->pds, e));
     r->status_s = r->moved_s = mkperf_now_s();
     if (r->watching) {
         mkperf_peer_say(&r->link, "watching: the running session is recorded, nothing is changed");

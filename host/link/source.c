@@ -133,6 +133,13 @@ enum mkperf_status mkperf_open_tcp(struct mkperf_source *s, const char *where,
 
 enum { WAITING = 4, NAME = 96 };
 
+static void say(const struct mkperf_source *s, const char *text)
+{
+    if (s->notice != NULL) {
+        s->notice(s->self, text);
+    }
+}
+
 /* Makes a listening socket at one address. Returns its descriptor, or -1 with errno. */
 static int listen_at(const struct addrinfo *a)
 {
@@ -180,7 +187,7 @@ start_listening(struct mkperf_source *s, const struct mkperf_net_address *a, str
     }
     snprintf(text, sizeof text, "listening on port %s of %s", a->port,
              host != NULL ? host : "all addresses (listen:ADDR:PORT for one of them)");
-    mkperf_source_say(s, text);
+    say(s, text);
     return MKPERF_OK;
 }
 
@@ -211,7 +218,7 @@ enum mkperf_status mkperf_open_listen(struct mkperf_source *s, const char *where
     if (getnameinfo((struct sockaddr *)&peer, n, host, sizeof host, port, sizeof port,
                     NI_NUMERICHOST | NI_NUMERICSERV) == 0) {
         snprintf(text, sizeof text, "connection from %s port %s", host, port);
-        mkperf_source_say(s, text);
+        say(s, text);
     }
     return MKPERF_OK;
 }

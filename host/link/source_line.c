@@ -41,13 +41,6 @@ int mkperf_source_wait(const struct mkperf_source *s, int fd, short events, doub
     return 0;
 }
 
-void mkperf_source_say(const struct mkperf_source *s, const char *text)
-{
-    if (s->notice != NULL) {
-        s->notice(s->self, text);
-    }
-}
-
 enum mkperf_status mkperf_source_fd_read(struct mkperf_source *s, void *p, size_t n, size_t *got,
                                          struct mkperf_error *e)
 {

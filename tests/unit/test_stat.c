@@ -277,19 +277,24 @@ static void test_filter(void **state)
 {
     struct mkperf_symbols *symbols = mkperf_symbols_new();
     struct mkperf_pds_config config = {.system = "tests/unit/data/subtree.system"};
-    mkperf_Configure c = mkperf_Configure_init_zero;
+    struct mkperf_record_options o = {.pd = NULL};
     struct mkperf_pds *pds;
     struct mkperf_error e;
 
     (void)state;
     assert_int_equal(mkperf_pds_new(&config, symbols, &pds, &e), MKPERF_OK);
-    assert_int_equal(mkperf_filter(NULL, NULL, pds, &c, &e), MKPERF_OK);
-    assert_int_equal(c.only_count, 0);
-    assert_int_equal(mkperf_filter("other", "top", pds, &c, &e), MKPERF_OK);
-    assert_int_equal(c.only_count, 4); /* other, top, its child, and that one's */
-    assert_int_equal(mkperf_filter("top", NULL, pds, &c, &e), MKPERF_OK);
-    assert_int_equal(c.only_count, 4);
-    assert_int_equal(mkperf_filter("nobody", NULL, pds, &c, &e), MKPERF_ERR_USAGE);
+    assert_int_equal(mkperf_filter(&o, pds, &e), MKPERF_OK);
+    assert_int_equal(o.configure.only_count, 0);
+    o.pd = "other";
+    o.subtree = "top";
+    assert_int_equal(mkperf_filter(&o, pds, &e), MKPERF_OK);
+    assert_int_equal(o.configure.only_count, 4); /* other, top, its child, and that one's */
+    o.pd = "top";
+    o.subtree = NULL;
+    assert_int_equal(mkperf_filter(&o, pds, &e), MKPERF_OK);
+    assert_int_equal(o.configure.only_count, 4);
+    o.pd = "nobody";
+    assert_int_equal(mkperf_filter(&o, pds, &e), MKPERF_ERR_USAGE);
     assert_non_null(strstr(e.text, "nobody"));
     mkperf_pds_free(pds);
     mkperf_symbols_free(symbols);
