@@ -110,6 +110,9 @@ struct report_values {
 struct report_values report_values_begin(FILE *out, const char *separator, const char *command,
                                          const char *input);
 
+/* Prints a text as a field of -x, in double quotes if it contains the separator. */
+void report_field_print(const char *text, const char *separator, FILE *out);
+
 /* A value of a row. A value without a key is left out. */
 struct report_value {
     const char *key;

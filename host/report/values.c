@@ -34,20 +34,16 @@ void report_value_end(struct report_values *v)
     mkperf_textout_puts(&v->to, v->separator == NULL ? "}\n" : "\n");
 }
 
-static void put_text(struct report_values *v, const char *text)
+void report_field_print(const char *text, const char *separator, FILE *out)
 {
-    if (v->separator == NULL) {
-        mkperf_textout_json(&v->to, text);
-        return;
-    }
-    bool quoted = strstr(text, v->separator) != NULL;
+    bool quoted = strstr(text, separator) != NULL;
 
-    mkperf_textout_puts(&v->to, quoted ? "\"" : "");
+    fputs(quoted ? "\"" : "", out);
     for (; *text != '\0'; text++) {
-        mkperf_textout_put(&v->to, "\"", quoted && *text == '"');
-        mkperf_textout_put(&v->to, text, 1);
+        fputs(quoted && *text == '"' ? "\"" : "", out);
+        fputc(*text, out);
     }
-    mkperf_textout_puts(&v->to, quoted ? "\"" : "");
+    fputs(quoted ? "\"" : "", out);
 }
 
 void report_value_put(struct report_values *v, const struct report_value *value)
@@ -62,7 +58,11 @@ void report_value_put(struct report_values *v, const struct report_value *value)
     }
     switch (value->as) {
     case REPORT_AS_TEXT:
-        put_text(v, value->text);
+        if (v->separator == NULL) {
+            mkperf_textout_json(&v->to, value->text);
+        } else {
+            report_field_print(value->text, v->separator, v->to.over);
+        }
         break;
     case REPORT_AS_NUMBER:
         mkperf_textout_u64(&v->to, value->number);

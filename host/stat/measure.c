@@ -152,18 +152,21 @@ static enum mkperf_status read_counts(struct stat_measure *s, bool all, bool *by
             }
         }
     }
-    if (all && s->util && !s->ended && s->session.events_count < STAT_EVENTS) {
-        /* Reads how long each PD ran since the session began. */
+    if (all && s->util && !s->ended && s->session.events_count < STAT_EVENTS &&
+        s->work.events < STAT_EVENTS) {
+        /* Adds how long each PD ran since the session began. The sum of all PDs and idle is the value of row 0. */
         struct mkperf_latency_rows rows = {0};
         mkperf_SessionEvent *event = &s->session.events[s->session.events_count];
 
         MKPERF_TRY(mkperf_latency_query(&s->recorder, &rows, e));
         *event = (mkperf_SessionEvent){.code = UINT32_MAX};
         snprintf(event->name, sizeof event->name, "%s", MKPERF_RUN_TIME_EVENT);
-        stat_begin_runs(&s->work);
+        unsigned at = s->work.events++;
+        s->work.share[at] = 1;
         for (unsigned i = 0; i < rows.nruns; i++) {
-            stat_add_run(&s->work, mkperf_pds_find(s->recorder.pds, rows.run[i].thread),
-                         rows.run[i].ns);
+            uint32_t pd = mkperf_pds_find(s->recorder.pds, rows.run[i].thread);
+            stat_row(&s->work, pd)->value[at].user += (double)rows.run[i].ns;
+            s->work.row[0].value[at].user += (double)rows.run[i].ns;
         }
         mkperf_latency_rows_free(&rows);
     }
@@ -383,25 +386,7 @@ static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *
     return MKPERF_OK;
 }
 
-/* Chooses the events of -M for the target's CPU. */
-static enum mkperf_status choose_metrics(struct stat_measure *s, struct mkperf_error *e)
-{
-    char missing[256];
-
-    s->style.cpu = s->recorder.stream->hello.cpu;
-    s->style.metrics = s->metrics != NULL;
-    if (s->metrics == NULL ||
-        mkperf_pmu_metric_groups(s->metrics, s->style.cpu, &s->recorder.options.configure, missing,
-                                 sizeof missing, e) != MKPERF_OK) {
-        return e->status;
-    }
-    if (missing[0] != '\0') {
-        fprintf(stderr, "mkperf: %s\n", missing);
-    }
-    return MKPERF_OK;
-}
-
-static enum mkperf_status measure(struct stat_measure *s, struct mkperf_error *e)
+enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
 {
     uint32_t chosen = s->recorder.options.configure.cores;
     enum mkperf_status status = MKPERF_OK;
@@ -412,7 +397,16 @@ static enum mkperf_status measure(struct stat_measure *s, struct mkperf_error *e
     s->recorder.control = on_control;
     s->recorder.self = s;
     MKPERF_TRY(connect_target(s, e));
-    MKPERF_TRY(choose_metrics(s, e));
+    s->style.cpu = s->recorder.stream->hello.cpu;
+    s->style.metrics = s->metrics != NULL;
+    if (s->metrics != NULL) { /* groups whose events the target's CPU has */
+        char missing[256];
+        MKPERF_TRY(mkperf_pmu_metric_groups(
+            s->metrics, s->style.cpu, &s->recorder.options.configure, missing, sizeof missing, e));
+        if (missing[0] != '\0') {
+            fprintf(stderr, "mkperf: %s\n", missing);
+        }
+    }
     set_events(s, s->estimate);
     s->style.cores = chosen != 0 ? (unsigned)__builtin_popcount(chosen)
                                  : s->recorder.stream->hello.cores;
@@ -453,13 +447,4 @@ static enum mkperf_status measure(struct stat_measure *s, struct mkperf_error *e
         show_reading(s, &s->work, s->work.seconds);
     }
     return MKPERF_OK;
-}
-
-enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
-{
-    enum mkperf_status status = measure(s, e);
-
-    mkperf_checks_free(s->checks);
-    s->checks = NULL;
-    return status;
 }

@@ -68,36 +68,14 @@ void stat_add(struct stat_reading *r, const mkperf_Counts *m, struct mkperf_pds 
     }
 }
 
-void stat_begin_runs(struct stat_reading *r)
-{
-    if (r->events < STAT_EVENTS) {
-        r->share[r->events++] = 1;
-    }
-}
-
-void stat_add_run(struct stat_reading *r, uint32_t pd, uint64_t ns)
-{
-    stat_row(r, pd)->value[r->events - 1].user += (double)ns;
-    r->row[0].value[r->events - 1].user += (double)ns;
-}
-
-static void add_sample(struct stat_row *row, const struct mkperf_sample *s)
-{
-    struct stat_value *v = &row->value[s->event];
-    double *mode = s->flags & MKPERF_SAMPLE_KERNEL ? &v->kernel : &v->user;
-
-    *mode += (double)s->period;
-    v->samples++;
-}
-
 void stat_sample(struct stat_reading *r, const struct mkperf_sample *s, bool per_core)
 {
-    if (s->event >= STAT_EVENTS) {
-        return;
-    }
-    add_sample(stat_row(r, s->pd), s);
-    if (per_core) {
-        add_sample(stat_row(r, STAT_CORE + s->core), s);
+    for (unsigned k = 0; k <= per_core && s->event < STAT_EVENTS; k++) {
+        struct stat_row *row = stat_row(r, k == 0 ? s->pd : STAT_CORE + s->core);
+        struct stat_value *v = &row->value[s->event];
+
+        *(s->flags & MKPERF_SAMPLE_KERNEL ? &v->kernel : &v->user) += (double)s->period;
+        v->samples++;
     }
 }
 

@@ -65,10 +65,6 @@ struct stat_row *stat_row(struct stat_reading *r, uint32_t pd);
 void stat_begin(struct stat_reading *r, const mkperf_Counts *m);
 void stat_add(struct stat_reading *r, const mkperf_Counts *m, struct mkperf_pds *pds);
 
-/* Adds an event to the reading: how long each PD ran. The sum of all PDs and idle is the value of row 0. */
-void stat_begin_runs(struct stat_reading *r);
-void stat_add_run(struct stat_reading *r, uint32_t pd, uint64_t ns);
-
 /* stat_sample adds a sample to an estimate, with per_core also to the row of its core; stat_estimate computes totals and errors. */
 void stat_sample(struct stat_reading *r, const struct mkperf_sample *s, bool per_core);
 void stat_estimate(struct stat_reading *r, unsigned events, double seconds);
@@ -105,11 +101,10 @@ struct stat_style {
 };
 void stat_print(const struct stat_reading *r, const struct stat_style *style);
 
-/* Stores the derived figure of event i in a row: that of perf stat, or one of the CPU's metrics. Returns false if there
- * is none. */
-bool stat_derived(const struct stat_reading *r, const struct stat_row *row,
-                  const mkperf_Session *session, const char *cpu, unsigned i, double *figure,
-                  const char **unit);
+/* Stores the derived figure of event i in a row: that of perf stat, or one of the metrics of the style's CPU. Returns its unit, or
+ * NULL if there is none. */
+const char *stat_derived(const struct stat_reading *r, const struct stat_row *row,
+                         const struct stat_style *style, unsigned i, double *figure);
 
 /*
  * A measurement of `mkperf stat`, from the begin of its session to the printed table.
@@ -146,7 +141,7 @@ struct stat_measure {
 /*
  * Measures and prints all runs. If another host takes over and ends the session, the measurement ends, too. Counts until then
  * are printed, with a message. Errors: those of mkperf_recorder_start; REFUSED also if nothing was counted by then. The caller
- * calls mkperf_recorder_free in any case.
+ * calls mkperf_recorder_free and mkperf_checks_free in any case.
  */
 enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e);
 

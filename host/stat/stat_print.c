@@ -19,17 +19,16 @@ static double stat_seconds(const struct stat_reading *r, const struct stat_row *
 }
 
 /* Stores the first metric of event i of which the other event was counted, too, with the same modes: if possible in its group, whose
- * counts are of the same times. */
-static bool metric_of(const struct stat_reading *r, const struct stat_row *row,
-                      const mkperf_Session *session, const char *cpu, unsigned i, double *figure,
-                      const char **unit)
+ * counts are of the same times. Returns its unit, or NULL if there is none. */
+static const char *metric_of(const struct stat_reading *r, const struct stat_row *row,
+                             const struct stat_style *style, unsigned i, double *figure)
 {
-    const mkperf_SessionEvent *like = &session->events[i];
+    const mkperf_SessionEvent *like = &style->session->events[i];
 
-    for (const struct mkperf_pmu_metric *m = mkperf_pmu_metrics(cpu); m->unit != NULL; m++) {
+    for (const struct mkperf_pmu_metric *m = mkperf_pmu_metrics(style->cpu); m->unit != NULL; m++) {
         double of = 0;
         for (unsigned k = r->events; m->event_code == like->code && k-- > 0;) {
-            const mkperf_SessionEvent *v = &session->events[k];
+            const mkperf_SessionEvent *v = &style->session->events[k];
             if (v->code == m->of_code && !v->user_counter == !like->user_counter &&
                 !v->kernel_counter == !like->kernel_counter && v->only == like->only) {
                 of = stat_sum(&row->value[k]);
@@ -40,35 +39,29 @@ static bool metric_of(const struct stat_reading *r, const struct stat_row *row,
         }
         if (of > 0) {
             *figure = m->factor * stat_sum(&row->value[i]) / of;
-            *unit = m->unit;
-            return true;
+            return m->unit;
         }
     }
-    return false;
+    return NULL;
 }
 
-bool stat_derived(const struct stat_reading *r, const struct stat_row *row,
-                  const mkperf_Session *session, const char *cpu, unsigned i, double *figure,
-                  const char **unit)
+const char *stat_derived(const struct stat_reading *r, const struct stat_row *row,
+                         const struct stat_style *style, unsigned i, double *figure)
 {
+    const mkperf_SessionEvent *v = &style->session->events[i];
     double count = stat_sum(&row->value[i]), seconds = stat_seconds(r, row);
 
-    if (strcmp(session->events[i].name, MKPERF_RUN_TIME_EVENT) == 0 && seconds > 0) {
+    if (strcmp(v->name, MKPERF_RUN_TIME_EVENT) == 0 && seconds > 0) {
         *figure = count / seconds / 1e9;
-        *unit = "CPUs utilized";
-        return true;
+        return "CPUs utilized";
     }
-    if (metric_of(r, row, session, cpu, i, figure, unit)) {
-        return true;
+    const char *unit = metric_of(r, row, style, i, figure);
+    if (unit != NULL || seconds <= 0) {
+        return unit;
     }
-    if (seconds <= 0) {
-        return false;
-    }
-    bool cycles = session->events[i].code == CPU_CYCLES;
     double rate = count / seconds;
-    *unit = cycles ? "GHz" : rate >= 1e6 ? "M/sec" : rate >= 1e3 ? "K/sec" : "/sec";
-    *figure = rate / (cycles ? 1e9 : rate >= 1e6 ? 1e6 : rate >= 1e3 ? 1e3 : 1);
-    return true;
+    *figure = rate / (v->code == CPU_CYCLES ? 1e9 : rate >= 1e6 ? 1e6 : rate >= 1e3 ? 1e3 : 1);
+    return v->code == CPU_CYCLES ? "GHz" : rate >= 1e6 ? "M/sec" : rate >= 1e3 ? "K/sec" : "/sec";
 }
 
 /* Writes a number with a comma before every third digit. */
@@ -88,12 +81,16 @@ static const char *grouped(double value, char *text, size_t n)
     return text;
 }
 
-static const char *modes(const mkperf_SessionEvent *v)
+enum { EVENT_TEXT = 48 };
+
+/* Writes the name of an event, with the modes in which it is counted. */
+static const char *event_text(const mkperf_SessionEvent *v, char text[EVENT_TEXT])
 {
     struct mkperf_event event;
 
     mkperf_wire_event(v, &event);
-    return mkperf_event_modes(&event);
+    snprintf(text, EVENT_TEXT, "%s%s", v->name, mkperf_event_modes(&event));
+    return text;
 }
 
 /* Returns whether the counts of user mode and of the kernel are known. A counter of both has one sum; only samples have modes then. */
@@ -108,10 +105,9 @@ static void print_for_people(const struct stat_reading *r, const struct stat_row
     const mkperf_SessionEvent *v = &style->session->events[i];
     const struct stat_value *value = &row->value[i];
     double count = stat_sum(value), figure;
-    char number[48], name[48];
-    const char *unit;
+    char number[48], name[EVENT_TEXT];
 
-    snprintf(name, sizeof name, "%s%s", v->name, modes(v));
+    event_text(v, name);
     if (stat_share(r, row, i) <= 0) {
         fprintf(style->out, "%20s      %-24s\n", "<not counted>", name);
         return;
@@ -119,14 +115,13 @@ static void print_for_people(const struct stat_reading *r, const struct stat_row
     fprintf(style->out, "%s%19s      %-24s", r->estimate ? "~" : " ",
             grouped(count, number, sizeof number), name);
     /* A PD has its share instead of rates, and instead of figures, unless -M asks for them. */
-    bool share =
-        row != &r->row[0] && !stat_is_core(row) && stat_sum(&r->row[0].value[i]) > 0 &&
-        !(style->metrics && metric_of(r, row, style->session, style->cpu, i, &figure, &unit));
-    if (share) {
-        fprintf(style->out, " # %7.2f%% %-20s", 100 * count / stat_sum(&r->row[0].value[i]),
-                "of the system");
-    } else if (stat_derived(r, row, style->session, style->cpu, i, &figure, &unit)) {
-        fprintf(style->out, " # %8.3f %-20s", figure, unit);
+    double all = stat_sum(&r->row[0].value[i]);
+    bool share = row != &r->row[0] && !stat_is_core(row) && all > 0 &&
+                 !(style->metrics && metric_of(r, row, style, i, &figure) != NULL);
+    const char *unit = share ? "of the system" : stat_derived(r, row, style, i, &figure);
+    if (unit != NULL) {
+        fprintf(style->out, share ? " # %7.2f%% %-20s" : " # %8.3f %-20s",
+                share ? 100 * count / all : figure, unit);
     }
     if (v->user_counter != 0 && v->kernel_counter != 0 && count > 0 && knows_modes(r, v)) {
         fprintf(style->out, "  user %5.1f%% kernel %5.1f%%", 100 * value->user / count,
@@ -143,29 +138,16 @@ static void print_for_people(const struct stat_reading *r, const struct stat_row
     fputc('\n', style->out);
 }
 
-/* Prints a text of one or two parts as a field of -x, in double quotes if it contains the separator. */
-static void print_text(const char *first, const char *second, const struct stat_style *style)
-{
-    char *text = mkperf_xprintf("%s%s", first, second);
-    bool quoted = strstr(text, style->separator) != NULL;
-
-    fputs(quoted ? "\"" : "", style->out);
-    for (const char *p = text; *p != '\0'; p++) {
-        fputs(quoted && *p == '"' ? "\"" : "", style->out);
-        fputc(*p, style->out);
-    }
-    fputs(quoted ? "\"" : "", style->out);
-    free(text);
-}
-
 /* Prints the fields of perf, then the counts of user mode and kernel, and the standard error. */
 static void print_fields(const struct stat_reading *r, const struct stat_row *row, unsigned i,
                          const struct stat_style *style)
 {
     const mkperf_SessionEvent *v = &style->session->events[i];
     const struct stat_value *value = &row->value[i];
-    const char *s = style->separator, *unit;
     double figure = 0, share = stat_share(r, row, i);
+    const char *s = style->separator,
+               *unit = share > 0 ? stat_derived(r, row, style, i, &figure) : NULL;
+    char name[EVENT_TEXT];
 
     if (share > 0) {
         fprintf(style->out, "%.0f", stat_sum(value));
@@ -173,11 +155,11 @@ static void print_fields(const struct stat_reading *r, const struct stat_row *ro
         fputs("<not counted>", style->out);
     }
     fprintf(style->out, "%s%s", s, s);
-    print_text(v->name, modes(v), style);
+    report_field_print(event_text(v, name), s, style->out);
     fprintf(style->out, "%s%.0f%s%.2f%s", s, stat_seconds(r, row) * share * 1e9, s, 100 * share, s);
-    if (share > 0 && stat_derived(r, row, style->session, style->cpu, i, &figure, &unit)) {
+    if (unit != NULL) {
         fprintf(style->out, "%.6f%s", figure, s);
-        print_text(unit, "", style);
+        report_field_print(unit, s, style->out);
     } else {
         fputs(s, style->out);
     }
@@ -225,8 +207,8 @@ static void print_values(const struct stat_reading *r, const struct stat_row *ro
     const mkperf_SessionEvent *v = &style->session->events[i];
     const struct stat_value *value = &row->value[i];
     double share = stat_share(r, row, i), figure;
+    const char *unit = share > 0 ? stat_derived(r, row, style, i, &figure) : NULL;
     struct mkperf_textout *t = &style->values->to;
-    const char *unit;
 
     mkperf_json(t, "{'type':'count','time_s':%.9f,'seconds':%.9f,'runs':%u", style->time_s,
                 stat_seconds(r, row), style->runs);
@@ -245,7 +227,7 @@ static void print_values(const struct stat_reading *r, const struct stat_row *ro
         }
         mkperf_json(t, ",'error':%.0f,'estimate':%hhd", value->error, r->estimate);
     }
-    if (share > 0 && stat_derived(r, row, style->session, style->cpu, i, &figure, &unit)) {
+    if (unit != NULL) {
         mkperf_json(t, ",'figure':%.6f,'unit':%s", figure, unit);
     }
     mkperf_textout_puts(t, "}\n");
@@ -282,7 +264,7 @@ static void print_row(const struct stat_reading *r, unsigned k, const struct sta
                     style->separator != NULL ? end : " ");
         }
         if (pds && style->separator != NULL) {
-            print_text(name, "", style);
+            report_field_print(name, end, style->out);
             fputs(end, style->out);
         } else if (pds) {
             fprintf(style->out, "%*s", width, name);

@@ -381,8 +381,8 @@ static void test_figures(void **state)
             const uint32_t code[] = {f->event_code, f->of_code};
             const uint64_t times[] = {UINT64_C(3) << 31 | (groups + 7), UINT64_C(5) << 31 | 11};
             mkperf_Session session = mkperf_Session_init_zero;
+            const struct stat_style style = {.session = &session, .cpu = t->cpu};
             double figure;
-            const char *unit;
 
             if (f->group[0] == '\0') {
                 continue; /* printed if both are counted, and not chosen by -M */
@@ -418,9 +418,8 @@ static void test_figures(void **state)
                 assert_int_equal(count, times[i]);
                 reading.row[0].value[i].user = (double)count;
             }
-            assert_true(
-                stat_derived(&reading, &reading.row[0], &session, t->cpu, 0, &figure, &unit));
-            assert_string_equal(unit, f->unit);
+            assert_string_equal(stat_derived(&reading, &reading.row[0], &style, 0, &figure),
+                                f->unit);
             assert_true(figure == f->factor * (double)times[0] / (double)times[1]);
             groups++;
         }

@@ -225,6 +225,16 @@ static void test_cores(void **state)
     assert_true(fabs(stat_sum(&reading.row[2].value[0]) - 880) < 1e-9);
 }
 
+static const char *derived(const mkperf_Session *session, const char *cpu, unsigned i,
+                           double *figure)
+{
+    const struct stat_style style = {.session = session, .cpu = cpu};
+    const char *unit = stat_derived(&reading, &reading.row[0], &style, i, figure);
+
+    assert_non_null(unit);
+    return unit;
+}
+
 static void test_derived(void **state)
 {
     mkperf_Session session = mkperf_Session_init_zero;
@@ -244,14 +254,14 @@ static void test_derived(void **state)
     reading.row[0].value[0].user = 3e9;
     reading.row[0].value[1].user = 6e9;
     reading.row[0].value[2].user = 3e6;
-    assert_true(stat_derived(&reading, &reading.row[0], &session, "", 0, &figure, &unit));
+    unit = derived(&session, "", 0, &figure);
     assert_true(fabs(figure - 1.5) < 1e-9 && strcmp(unit, "GHz") == 0);
-    assert_true(stat_derived(&reading, &reading.row[0], &session, "", 1, &figure, &unit));
+    unit = derived(&session, "", 1, &figure);
     assert_true(fabs(figure - 2) < 1e-9 && strcmp(unit, "insn per cycle") == 0);
-    assert_true(stat_derived(&reading, &reading.row[0], &session, "", 2, &figure, &unit));
+    unit = derived(&session, "", 2, &figure);
     assert_true(fabs(figure - .5) < 1e-9 && strcmp(unit, "misses per 1000 insn") == 0);
     reading.row[0].seconds = 1; /* a core's own time */
-    assert_true(stat_derived(&reading, &reading.row[0], &session, "", 0, &figure, &unit));
+    unit = derived(&session, "", 0, &figure);
     assert_true(fabs(figure - 3) < 1e-9 && strcmp(unit, "GHz") == 0);
     /* Cycles are counted again, for another figure: each takes those of its own group. */
     session.events_count = reading.events = 5;
@@ -261,15 +271,15 @@ static void test_derived(void **state)
     session.events[3].group = session.events[4].group = 4;
     reading.row[0].value[3].user = 1e9;
     reading.row[0].value[4].user = 4e9;
-    assert_true(stat_derived(&reading, &reading.row[0], &session, "Cortex-A53", 3, &figure, &unit));
+    unit = derived(&session, "Cortex-A53", 3, &figure);
     assert_true(fabs(figure - 25) < 1e-9 && strstr(unit, "instruction cache miss") != NULL);
-    assert_true(stat_derived(&reading, &reading.row[0], &session, "Cortex-A53", 1, &figure, &unit));
+    unit = derived(&session, "Cortex-A53", 1, &figure);
     assert_true(fabs(figure - 2) < 1e-9);
-    assert_true(stat_derived(&reading, &reading.row[0], &session, "Cortex-A55", 3, &figure, &unit));
+    unit = derived(&session, "Cortex-A55", 3, &figure);
     assert_string_equal(unit, "M/sec"); /* there it is another event */
     reading.events = 3;
     session.events[0].kernel_counter = 0; /* cycles of other modes: no ratio */
-    assert_true(stat_derived(&reading, &reading.row[0], &session, "", 1, &figure, &unit));
+    unit = derived(&session, "", 1, &figure);
     assert_string_equal(unit, "M/sec");
 }
 
