@@ -60,7 +60,7 @@ HARDEN_CFLAGS = -fPIE -fstack-protector-strong $(if $(findstring _FORTIFY_SOURCE
 HARDEN_LDFLAGS = -pie -Wl,-z,relro,-z,now
 # What runs once a command, and not once a sample: -O1 is a third of the compiler's time less. (A replay executes as many instructions with
 # link at -O1 as at -O2.)
-ONCE := agent annotate cmd console help link mcp page pmu report stat system top view
+ONCE := agent annotate cmd help link mcp page pmu report stat system top view
 ONCE_CFLAGS = $(if $(filter $(call host_units,$(ONCE)),$<),-O1)
 $(eval $(call host_variant,plain,$(HOST_CC),$$(ONCE_CFLAGS) $$(HARDEN_CFLAGS) $$(ASSERT_FLAGS),$$(CPPFLAGS) $$(CFLAGS),$(HOST_LIB_SRC)))
 $(eval $(call host_variant,asan,$(HOST_CC),$(ASAN_FLAGS),,$(HOST_LIB_SRC)))

@@ -48,7 +48,7 @@ static unsigned event_named(const struct list *l, const char *name)
     return i;
 }
 
-static void on_control(void *self, const mkperf_ToHost *m)
+static void take_events(void *self, const mkperf_ToHost *m)
 {
     struct list *l = self;
 
@@ -110,7 +110,7 @@ static enum mkperf_status run_list(void *self, const struct mkperf_args *args,
 
     l->pattern = args->n > 0 ? args->operand[0] : NULL;
     if (l->recorder.options.link.target != NULL) {
-        l->recorder.control = on_control;
+        l->recorder.control = take_events;
         l->recorder.self = l;
         l->recorder.options.link.watch = true;
         struct mkperf_recorder *r = &l->recorder;

@@ -303,9 +303,11 @@ static enum mkperf_status record_target(struct record *rec, struct mkperf_error 
     return status;
 }
 
-/* Makes the recorder ready for another recording with the same options. */
-static void forget_recording(struct record *rec)
+/* Ends a recording. Another one with the same options may follow. */
+static void end_record(void *self)
 {
+    struct record *rec = self;
+
     mkperf_checks_free(rec->checks);
     rec->checks = NULL;
     mkperf_recorder_free(&rec->recorder);
@@ -321,7 +323,7 @@ static enum mkperf_status record_repeatedly(struct record *rec, struct mkperf_er
     for (uint64_t i = 1; i <= rec->repeat && e->status == MKPERF_OK; i++) {
         char *name = mkperf_xprintf("%s.%" PRIu64, output, i);
         if (i > 1) {
-            forget_recording(rec);
+            end_record(rec);
             o->configure = configure;
         }
         o->output = name;
@@ -359,7 +361,7 @@ static enum mkperf_status run_record(void *self, const struct mkperf_args *args,
     }
     if (status == MKPERF_OK && !leaves) {
         if (o->stop_if != NULL) { /* What follows is `mkperf dump --wait`. */
-            forget_recording(rec);
+            end_record(rec);
             rec->dump = true;
         }
         status = rec->repeat != 0 ? record_repeatedly(rec, e) : record_target(rec, e);
@@ -374,23 +376,6 @@ static enum mkperf_status run_record(void *self, const struct mkperf_args *args,
         e->text[0] = '\0';
     }
     return status;
-}
-
-static enum mkperf_status run_dump(void *self, const struct mkperf_args *args,
-                                   struct mkperf_error *e)
-{
-    struct record *rec = self;
-
-    rec->dump = true;
-    return run_record(self, args, e);
-}
-
-static void end_record(void *self)
-{
-    struct record *rec = self;
-
-    mkperf_checks_free(rec->checks);
-    mkperf_recorder_free(&rec->recorder);
 }
 
 static const struct mkperf_option repeat_options[] = {
@@ -455,8 +440,8 @@ const struct mkperf_command mkperf_dump_command = {
     .examples = "mkperf record -t tcp:10.0.0.5 --overwrite --dump-on-fault server\n"
                 "mkperf dump -t tcp:10.0.0.5 --wait --elf-path build",
     .statuses = MKPERF_STATUSES_FILES | MKPERF_STATUSES_TARGET,
-    .self = {.bytes = sizeof(struct record)},
+    .self = MKPERF_SELF(struct record, .dump = true),
     .init = mkperf_record_options_init,
-    .run = run_dump,
+    .run = run_record,
     .end = end_record,
 };

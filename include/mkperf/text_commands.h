@@ -4,7 +4,7 @@
  *
  * Owns: the table of commands (their words, arguments, help) and the rule that divides a line into
  * words. Two programs compile it: the client PD executes commands (pd/client/command.c), and `mkperf
- * console` sends them and prints their help (host/console). docs/protocol.md, "Commands", describes
+ * console` sends them and prints their help (host/cmd/cmd_console.c). docs/protocol.md, "Commands", describes
  * them for other programs. A new command is a row here and a function command_NAME in command.c.
  *
  *   line --split--> words --named(word[0])--> row: 1 + least to 1 + most words, who may --> function
