@@ -257,13 +257,13 @@ static enum mkperf_status find_programs(struct exact *x, const struct mkperf_inp
     return x->e->status;
 }
 
-enum mkperf_status mkperf_exact_read(const char *path, const struct mkperf_input *in,
+enum mkperf_status mkperf_exact_read(const char *path, int fd, const struct mkperf_input *in,
                                      const struct mkperf_sink *sink, struct mkperf_error *e)
 {
     struct mkperf_order order;
     const struct mkperf_sink checked = mkperf_sink_in_order(*sink, &order);
     struct exact *x = mkperf_xcalloc(1, sizeof *x);
-    FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    FILE *f = fdopen(fd, "re");
 
     x->path = path;
     x->e = e;
@@ -274,7 +274,7 @@ enum mkperf_status mkperf_exact_read(const char *path, const struct mkperf_input
     } else if (read_rows(x, f) == MKPERF_OK && find_programs(x, in) == MKPERF_OK) {
         put_all(x, in);
     }
-    if (f != NULL && f != stdin) {
+    if (f != NULL) {
         (void)fclose(f);
     }
     mkperf_sink_finish(&checked, e->status, &x->totals, e);

@@ -41,6 +41,12 @@ struct mkperf_input {
     void *self;
 };
 
+/* A reader: reads what fd is open for, from its position on, and closes fd. Messages call the file `path`. */
+typedef enum mkperf_status mkperf_read_input(const char *path, int fd,
+                                             const struct mkperf_input *in,
+                                             const struct mkperf_sink *sink,
+                                             struct mkperf_error *e);
+
 /* Calls put for each format, for the help text. */
 void mkperf_input_help(void (*put)(void *self, const char *name, const char *help), void *self);
 
@@ -151,8 +157,7 @@ bool mkperf_input_keeps(const char *path, const char *from);
  * moved to where the ELF was linked. kpdata has no losses, so totals are never `complete`. It has no
  * periods except for timers: other samples count as 1.
  */
-enum mkperf_status mkperf_kprof_read(const char *path, const struct mkperf_input *in,
-                                     const struct mkperf_sink *sink, struct mkperf_error *e);
+mkperf_read_input mkperf_kprof_read;
 enum mkperf_status mkperf_kprof_read_memory(const char *name, const void *p, size_t n,
                                             const struct mkperf_input *in,
                                             const struct mkperf_sink *sink, struct mkperf_error *e);
@@ -167,24 +172,12 @@ enum mkperf_status mkperf_kprof_read_memory(const char *name, const void *p, siz
  * it, counts it, and reports it at the end, with one line for each kind. It also reads the log of the
  * serial client: objects without commas, ip in hexadecimal, other text in between.
  */
-enum mkperf_status mkperf_toperf_read(const char *path, const struct mkperf_input *in,
-                                      const struct mkperf_sink *sink, struct mkperf_error *e);
-/* Reads the file that fd is open for, from its position on, and closes fd. Messages call the file `name`. */
-enum mkperf_status mkperf_toperf_read_fd(const char *name, int fd, const struct mkperf_input *in,
-                                         const struct mkperf_sink *sink, struct mkperf_error *e);
-
-/*
- * Reads a raw capture: the bytes of a line, as `mkperf record --raw` stores them. A damaged frame is a loss and is
- * counted. Console text is skipped. Returns INPUT if it has no session.
- */
-enum mkperf_status mkperf_capture_read(const char *path, const struct mkperf_input *in,
-                                       const struct mkperf_sink *sink, struct mkperf_error *e);
+mkperf_read_input mkperf_toperf_read;
 
 /*
  * Reads the counts of mkperf's plugin for QEMU, which `mkperf exact` makes: each instruction with its number of
  * executions. It needs in->system and the ELFs. What no ELF of the system has is in a PD "other code".
  */
-enum mkperf_status mkperf_exact_read(const char *path, const struct mkperf_input *in,
-                                     const struct mkperf_sink *sink, struct mkperf_error *e);
+mkperf_read_input mkperf_exact_read;
 
 #endif

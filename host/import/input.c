@@ -2,14 +2,19 @@
 /* The table of input formats, and their detection from the contents of a file. */
 #include "import.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/process.h"
 #include "model/relays.h"
 #include "perfdata/perfdata.h"
 #include "wire/wire_stream.h"
 
-/* A raw capture, from the file through receiver and stream decoder to a sink. See import.h. */
+/*
+ * A raw capture, the bytes of a line as `mkperf record --raw` stores them, through receiver and stream decoder to a sink. A
+ * damaged frame is a loss and is counted. Console text is skipped. INPUT: it has no session.
+ */
 
 struct capture {
     struct mkperf_receiver receiver;
@@ -38,22 +43,22 @@ enum mkperf_status mkperf_input_name_file(const char *path, struct mkperf_error 
                : mkperf_error_set(e, why.status, "%s: %s", path, why.text);
 }
 
-static enum mkperf_status read_whole_file(struct capture *c, const char *path, FILE *f,
+static enum mkperf_status read_whole_file(struct capture *c, const char *path, int fd,
                                           struct mkperf_error *e)
 {
     uint64_t done = 0;
     struct stat st;
-    bool is_file = fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode);
-    size_t n;
+    bool is_file = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    ssize_t n;
 
-    while ((n = fread(c->buffer, 1, sizeof c->buffer, f)) > 0) {
-        done += n;
+    while ((n = read(fd, c->buffer, sizeof c->buffer)) > 0) {
+        done += (size_t)n;
         mkperf_progress_bytes(done, is_file ? (uint64_t)st.st_size : 0);
-        if (mkperf_receiver_push(&c->receiver, c->buffer, n, e) != MKPERF_OK) {
+        if (mkperf_receiver_push(&c->receiver, c->buffer, (size_t)n, e) != MKPERF_OK) {
             return e->status == MKPERF_ERR_PROTOCOL ? mkperf_input_name_file(path, e) : e->status;
         }
     }
-    if (ferror(f)) {
+    if (n < 0) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
     }
     c->stream->totals.cut_bytes = c->receiver.n;
@@ -68,7 +73,7 @@ static enum mkperf_status read_whole_file(struct capture *c, const char *path, F
     return MKPERF_OK;
 }
 
-enum mkperf_status mkperf_capture_read(const char *path, const struct mkperf_input *in,
+static enum mkperf_status read_capture(const char *path, int fd, const struct mkperf_input *in,
                                        const struct mkperf_sink *sink, struct mkperf_error *e)
 {
     const struct mkperf_pds_config pds = {.system = in->system,
@@ -78,26 +83,21 @@ enum mkperf_status mkperf_capture_read(const char *path, const struct mkperf_inp
                                           .warn = in->warn,
                                           .self = in->self};
     struct capture *c = mkperf_xcalloc(1, sizeof *c);
-    FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "rbe");
-    enum mkperf_status status;
 
     c->symbols = mkperf_symbols_new();
-    if (f == NULL) {
-        status = mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
-    } else if ((status = mkperf_pds_new(&pds, c->symbols, &c->pds, e)) == MKPERF_OK) {
+    enum mkperf_status status = mkperf_pds_new(&pds, c->symbols, &c->pds, e);
+    if (status == MKPERF_OK) {
         c->stream = mkperf_stream_new(
             &(struct mkperf_stream_config){.sink = *sink, .pds = c->pds, .command = in->command});
         mkperf_receiver_init(&c->receiver, &ops, c->stream);
-        status = read_whole_file(c, path, f, e);
+        status = read_whole_file(c, path, fd, e);
     }
     status = mkperf_sink_finish(sink, status, c->stream != NULL ? &c->stream->totals : NULL, e);
     mkperf_stream_free(c->stream);
     mkperf_pds_free(c->pds);
     mkperf_symbols_free(c->symbols);
     free(c);
-    if (f != NULL && f != stdin) {
-        (void)fclose(f);
-    }
+    close(fd);
     return status;
 }
 
@@ -155,18 +155,18 @@ static bool is_capture(const uint8_t *p, size_t n)
     return memchr(p, 0, n) != NULL;
 }
 
-static enum mkperf_status read_perf(const char *path, const struct mkperf_input *in,
+static enum mkperf_status read_perf(const char *path, int fd, const struct mkperf_input *in,
                                     const struct mkperf_sink *sink, struct mkperf_error *e)
 {
     (void)in;
+    close(fd); /* its reader opens files by itself, because recovery uses that, too */
     return mkperf_perfdata_read(path, sink, e);
 }
 
 static const struct {
     const char *name, *help;
     bool (*is)(const uint8_t *p, size_t n);
-    enum mkperf_status (*read)(const char *path, const struct mkperf_input *in,
-                               const struct mkperf_sink *sink, struct mkperf_error *e);
+    mkperf_read_input *read;
     bool
         checked; /* its samples are compared with the ELFs; perf.data contains the result already */
 } inputs[] = {
@@ -174,7 +174,7 @@ static const struct {
     {"toperf", "samples.json of the seL4 profiler", is_json, mkperf_toperf_read, true},
     {"kprof", "kpdata of Akaros", is_kprof, mkperf_kprof_read, true},
     {"exact", "counts of mkperf's plugin for QEMU", is_exact, mkperf_exact_read, false},
-    {"raw", "a raw capture (mkperf record --raw)", is_capture, mkperf_capture_read, true},
+    {"raw", "a raw capture (mkperf record --raw)", is_capture, read_capture, true},
 };
 enum { INPUTS = sizeof inputs / sizeof *inputs };
 
@@ -185,51 +185,79 @@ void mkperf_input_help(void (*put)(void *self, const char *name, const char *hel
     }
 }
 
-/* Returns the row of the format that the contents have, INPUTS if they have none; -1 with *e set. */
-static int detect_format(const char *path, struct mkperf_error *e)
+/* Opens a file, and stores the row of its format: the one that `from` names, or that its contents have. -1: *e is set. */
+static int open_input(const char *path, const char *from, unsigned *format, struct mkperf_error *e)
 {
+    bool is_stdin = strcmp(path, "-") == 0;
     uint8_t head[HEAD];
-    FILE *f = strcmp(path, "-") != 0 ? fopen(path, "rbe") : NULL;
-    size_t n = f != NULL ? fread(head, 1, sizeof head, f) : 0;
-    int i = 0;
 
-    if (strcmp(path, "-") == 0) {
+    *format = from != NULL ? (unsigned)mkperf_named(inputs, INPUTS, sizeof *inputs, from) : 0;
+    if (*format == INPUTS) {
+        mkperf_error_set(e, MKPERF_ERR_USAGE, "--from: no input format '%s'", from);
+        return -1;
+    }
+    if (is_stdin && from == NULL) {
         mkperf_error_set(e, MKPERF_ERR_USAGE, "standard input: --from must give its format");
         return -1;
     }
-    if (f == NULL || ferror(f)) {
-        mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
-        i = -1;
-    } else if (n == 0) {
-        mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: the file is empty", path);
-        i = -1;
+    int fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && from != NULL) {
+        return fd;
     }
-    while (i >= 0 && i < INPUTS && !inputs[i].is(head, n)) {
-        i++;
+    ssize_t n = fd >= 0 ? read(fd, head, sizeof head) : -1;
+    const char *why = n < 0    ? strerror(errno)
+                      : n == 0 ? "the file is empty"
+                               : "neither perf.data nor samples.json nor kpdata nor a raw "
+                                 "capture; --from names the format";
+    while (n > 0 && *format < INPUTS && !inputs[*format].is(head, (size_t)n)) {
+        ++*format;
     }
-    if (f != NULL) {
-        (void)fclose(f);
+    if (n > 0 && *format < INPUTS) {
+        (void)lseek(fd, 0, SEEK_SET);
+        return fd;
     }
-    return i;
+    if (fd >= 0) {
+        close(fd);
+    }
+    mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, why);
+    return -1;
 }
 
 bool mkperf_input_keeps(const char *path, const char *from)
 {
     struct mkperf_error e;
+    unsigned format;
+    int fd = (from == NULL || strcmp(from, inputs[0].name) == 0) && mkperf_snapshot_possible(path)
+                 ? open_input(path, NULL, &format, &e)
+                 : -1;
 
-    return (from == NULL || strcmp(from, inputs[0].name) == 0) && mkperf_snapshot_possible(path) &&
-           detect_format(path, &e) == 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return fd >= 0 && format == 0;
 }
 
-/* Reads perf.data into a sink, and keeps in a snapshot what the question lists. */
-static enum mkperf_status read_asked(const char *path, struct mkperf_asked *a,
-                                     const struct mkperf_sink *sink, struct mkperf_error *e)
+/* Reads a file into a sink. asked: keeps what the question lists for a snapshot; or NULL. */
+static enum mkperf_status read_input(const char *path, const struct mkperf_input *in,
+                                     struct mkperf_asked *asked, const struct mkperf_sink *sink,
+                                     struct mkperf_error *e)
 {
-    struct mkperf_checks *checks = mkperf_checks_new(mkperf_asked_inner(a, *sink), NULL, false);
-    struct mkperf_sink outer = mkperf_asked_outer(a, mkperf_checks_sink(checks));
-    enum mkperf_status status = mkperf_perfdata_read(path, &outer, e);
+    unsigned format;
+    int fd = open_input(path, in->from, &format, e);
+
+    if (fd < 0) {
+        return mkperf_sink_finish(sink, e->status, NULL, e);
+    }
+    struct mkperf_checks *checks = mkperf_checks_new(
+        asked != NULL ? mkperf_asked_inner(asked, *sink) : *sink, NULL, inputs[format].checked);
+    struct mkperf_sink outer = mkperf_checks_sink(checks);
+    if (asked != NULL) {
+        outer = mkperf_asked_outer(asked, outer);
+    }
+    enum mkperf_status status = inputs[format].read(path, fd, in, &outer, e);
 
     mkperf_checks_free(checks);
+    /* Errors of an output name it already; those of what was read may be a sink's, which does not know the file. */
     return status == MKPERF_ERR_INPUT ? mkperf_input_name_file(path, e) : status;
 }
 
@@ -250,7 +278,7 @@ enum mkperf_status mkperf_input_ask(const char *path, const struct mkperf_input 
     if (p == NULL || !mkperf_asked_replay(&a, sink, p, n, e)) {
         mkperf_asked_free(&a);
         a.question = question;
-        if (read_asked(path, &a, sink, e) == MKPERF_OK) {
+        if (read_input(path, in, &a, sink, e) == MKPERF_OK) {
             mkperf_snapshot_write(&snapshot, a.bytes.p, a.bytes.n);
         }
     }
@@ -262,27 +290,5 @@ enum mkperf_status mkperf_input_ask(const char *path, const struct mkperf_input 
 enum mkperf_status mkperf_input_read(const char *path, const struct mkperf_input *in,
                                      const struct mkperf_sink *sink, struct mkperf_error *e)
 {
-    int i = in->from != NULL ? (int)mkperf_named(inputs, INPUTS, sizeof *inputs, in->from)
-                             : detect_format(path, e);
-
-    if (i == INPUTS && in->from != NULL) {
-        mkperf_error_set(e, MKPERF_ERR_USAGE, "--from: no input format '%s'", in->from);
-        i = -1;
-    }
-    if (i == INPUTS) {
-        mkperf_error_set(e, MKPERF_ERR_INPUT,
-                         "%s: neither perf.data nor samples.json nor kpdata nor a raw capture; "
-                         "--from names the format",
-                         path);
-    }
-    if (i < 0 || i == INPUTS) {
-        return mkperf_sink_finish(sink, e->status, NULL, e);
-    }
-    struct mkperf_checks *checks = mkperf_checks_new(*sink, NULL, inputs[i].checked);
-    struct mkperf_sink checked = mkperf_checks_sink(checks);
-    enum mkperf_status status = inputs[i].read(path, in, &checked, e);
-
-    mkperf_checks_free(checks);
-    /* Errors of an output name it already; those of what was read may be a sink's, which does not know the file. */
-    return status == MKPERF_ERR_INPUT ? mkperf_input_name_file(path, e) : status;
+    return read_input(path, in, NULL, sink, e);
 }

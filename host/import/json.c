@@ -53,21 +53,6 @@ void mkperf_json_close(struct mkperf_json *j)
     j->buffer = NULL;
 }
 
-static size_t read_some(struct mkperf_json *j, uint8_t *to, size_t n)
-{
-    for (;;) {
-        ssize_t got = read(j->fd, to, n);
-        if (got >= 0) {
-            return (size_t)got;
-        }
-        if (errno != EINTR) {
-            j->failed = true;
-            j->reason = strerror(errno);
-            return 0;
-        }
-    }
-}
-
 /* Makes space for a token in the buffer. */
 static __attribute__((noinline)) void fill_slow(struct mkperf_json *j)
 {
@@ -76,9 +61,11 @@ static __attribute__((noinline)) void fill_slow(struct mkperf_json *j)
     j->n -= j->at;
     j->at = 0;
     while (!j->ended && j->n < MKPERF_JSON_BUFFER / 2) {
-        size_t got = read_some(j, j->buffer + j->n, MKPERF_JSON_BUFFER - j->n);
-        j->n += got;
-        j->ended = got == 0;
+        ssize_t got = TEMP_FAILURE_RETRY(read(j->fd, j->buffer + j->n, MKPERF_JSON_BUFFER - j->n));
+        j->failed = got < 0;
+        j->reason = j->failed ? strerror(errno) : NULL;
+        j->n += got > 0 ? (size_t)got : 0;
+        j->ended = got <= 0;
     }
     j->buffer[j->n] = 0; /* ends every scan */
     mkperf_progress_bytes(j->base, j->size);
@@ -244,7 +231,7 @@ bool mkperf_json_seek(struct mkperf_json *j, struct mkperf_json_place place)
     }
     j->base = place.offset;
     j->at = j->n = 0;
-    j->ended = false;
+    j->ended = j->cut = false;
     j->buffer[0] = 0;
     j->line = place.line;
     j->line_start = place.line_start;

@@ -3,7 +3,6 @@
  * Akaros' kpdata: framing, layouts (eras), the two readings, processes and mappings with the PDs made of them, and the way of a sample
  * to the sink. The format's rules are in import.h.
  */
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -227,35 +226,38 @@ static struct mkperf_module *module_of(struct kprof *k, const char *path)
     return m;
 }
 
-/* Announces a new PD to the sink. Takes `name`. -1: *k->e has the reason. */
-static int64_t announce_kprof_pd(struct kprof *k, uint32_t pid, char *name, const char *path,
-                                 const char *parent)
+/* Announces a new PD to the sink: the file of a program, or `name`. -1: *k->e has the reason. */
+static int64_t announce_kprof_pd(struct kprof *k, uint32_t pid, const char *program,
+                                 const char *file, const char *name)
 {
     uint64_t thread = pid == UINT32_MAX ? MKPERF_THREAD_NONE
-                                        : pid | (uint64_t)(*path == '\0') << 63;
+                                        : pid | (uint64_t)(*file == '\0') << 63;
+    const char *parent = strcmp(program, file) != 0 ? base_name(program) : NULL;
 
     if (k->npds == KPROF_PDS_MAX) {
-        free(name);
         kprof_bad(k, 0, "more than 65536 programs");
         return -1;
     }
     MKPERF_GROW(k->pd, k->pd_room, (size_t)k->npds + 1);
     struct kprof_pd *p = &k->pd[k->npds];
-    *p = (struct kprof_pd){.pid = pid, .name = name, .path = mkperf_xstrdup(path)};
-    p->module = module_of(k, path);
+    *p = (struct kprof_pd){.pid = pid,
+                           .name = name != NULL ? mkperf_xstrdup(name)
+                                   : parent != NULL
+                                       ? mkperf_xprintf("%s:%s", parent, base_name(file))
+                                   : *file != '\0' ? mkperf_xstrdup(base_name(file))
+                                                   : mkperf_xprintf("pid-%" PRIu32, pid),
+                           .path = mkperf_xstrdup(file),
+                           .module = module_of(k, file)};
     struct mkperf_pd pd = {.thread = parent == NULL ? thread
                                                     : thread | (uint64_t)(k->npds + 1) << 32,
                            .id = k->npds++,
-                           .name = name,
+                           .name = p->name,
                            .elf = p->module != NULL ? mkperf_module_path(p->module) : NULL,
                            .parent = parent};
-    if (mkperf_sink_pd(k->sink, &pd, k->e) != MKPERF_OK) {
-        return -1;
-    }
-    return pd.id;
+    return mkperf_sink_pd(k->sink, &pd, k->e) == MKPERF_OK ? (int64_t)pd.id : -1;
 }
 
-/* Returns the PD of a file in a process, which may be new, or -1 if *k->e has the reason. */
+/* Returns the PD of a file in a process, which may be new, or -1 if *k->e has the reason. "": no file is known. */
 static int64_t pd_of(struct kprof *k, uint32_t pid, const char *program, const char *file)
 {
     for (uint32_t i = 0; i < k->npds; i++) {
@@ -263,32 +265,21 @@ static int64_t pd_of(struct kprof *k, uint32_t pid, const char *program, const c
             return i;
         }
     }
-    if (strcmp(program, file) == 0) {
-        return announce_kprof_pd(k, pid, mkperf_xstrdup(base_name(program)), file, NULL);
-    }
-    return announce_kprof_pd(k, pid, mkperf_xprintf("%s:%s", base_name(program), base_name(file)),
-                             file, base_name(program));
+    return announce_kprof_pd(k, pid, program, file, NULL);
 }
 
 static int64_t kprof_process_pd(struct kprof *k, uint32_t pid, uint64_t time_ns)
 {
     const char *program = program_of_process(k, pid, time_ns);
 
-    if (program != NULL) {
-        return pd_of(k, pid, program, program);
-    }
-    for (uint32_t i = 0; i < k->npds; i++) {
-        if (k->pd[i].pid == pid && k->pd[i].path[0] == '\0') {
-            return i;
-        }
-    }
-    return announce_kprof_pd(k, pid, mkperf_xprintf("pid-%" PRIu32, pid), "", NULL);
+    program = program != NULL ? program : "";
+    return pd_of(k, pid, program, program);
 }
 
 static int64_t kprof_kernel_pd(struct kprof *k)
 {
     if (k->kernel_pd < 0) {
-        k->kernel_pd = announce_kprof_pd(k, UINT32_MAX, mkperf_xstrdup("kernel"), "", NULL);
+        k->kernel_pd = announce_kprof_pd(k, UINT32_MAX, "", "", "kernel");
     }
     return k->kernel_pd;
 }
@@ -331,23 +322,6 @@ static int64_t kprof_code_at(struct kprof *k, uint32_t pid, uint64_t time_ns, ui
     }
     *addr = i < n ? s[i].vaddr + (offset - s[i].offset) : *addr;
     return m->pd;
-}
-
-static void kprof_free_maps(struct kprof *k)
-{
-    for (uint32_t i = 0; i < k->nmaps; i++) {
-        free(k->map[i].path);
-    }
-    for (uint32_t i = 0; i < k->nprocesses; i++) {
-        free(k->process[i].path);
-    }
-    for (uint32_t i = 0; i < k->npds; i++) {
-        free(k->pd[i].name);
-        free(k->pd[i].path);
-    }
-    free(k->map);
-    free(k->process);
-    free(k->pd);
 }
 
 /* ---- records and samples ---- */
@@ -717,7 +691,19 @@ enum mkperf_status mkperf_kprof_read_memory(const char *name, const void *p, siz
     k->e = e;
     k->kernel_pd = -1;
     enum mkperf_status status = mkperf_sink_finish(&checked, read_both(k), &k->totals, e);
-    kprof_free_maps(k);
+    for (uint32_t i = 0; i < k->nmaps; i++) {
+        free(k->map[i].path);
+    }
+    for (uint32_t i = 0; i < k->nprocesses; i++) {
+        free(k->process[i].path);
+    }
+    for (uint32_t i = 0; i < k->npds; i++) {
+        free(k->pd[i].name);
+        free(k->pd[i].path);
+    }
+    free(k->map);
+    free(k->process);
+    free(k->pd);
     mkperf_spool_close(&k->index);
     mkperf_symbols_free(k->symbols);
     free(k);
@@ -746,14 +732,13 @@ static int copy_of(int fd)
     return copy;
 }
 
-enum mkperf_status mkperf_kprof_read(const char *path, const struct mkperf_input *in,
+enum mkperf_status mkperf_kprof_read(const char *path, int fd, const struct mkperf_input *in,
                                      const struct mkperf_sink *sink, struct mkperf_error *e)
 {
     struct stat st;
     void *p = NULL;
-    int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
 
-    if (fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) {
+    if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) {
         int copy = S_ISDIR(st.st_mode) ? -1 : copy_of(fd);
         errno = S_ISDIR(st.st_mode) ? EISDIR : errno;
         close(fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the files of the samples.json decoder share: json.c owns tokens, toperf_pds.c findings,
- * iteration and the mapping of ELFs to ids, toperf_sample.c a sample, toperf.c the whole file.
+ * iteration and the mapping of ELFs to ids, toperf.c samples and the whole file.
  */
 #ifndef MKPERF_HOST_IMPORT_TOPERF_INTERNAL_H
 #define MKPERF_HOST_IMPORT_TOPERF_INTERNAL_H
@@ -43,6 +43,7 @@ struct mkperf_json {
     int fd;
     uint64_t size; /* size of a regular file; else 0 */
     bool ended;    /* the buffer has the rest of the input */
+    bool cut;      /* its end was inside an object or an array, in a lenient reading */
     bool failed;   /* reading failed; `reason` has the error of the system */
     uint64_t base; /* offset of buffer[0] in the input */
     size_t at, n;
@@ -110,31 +111,6 @@ enum toperf_finding {
     TOPERF_FINDINGS,
 };
 
-enum toperf_member {
-    TOPERF_IP = 1 << 0,
-    TOPERF_PID = 1 << 1,
-    TOPERF_TIME = 1 << 2,
-    TOPERF_PERIOD = 1 << 3,
-    TOPERF_IPS = 1 << 4,
-    TOPERF_CPU = 1 << 5,
-    TOPERF_NR = 1 << 6,
-};
-
-/* A sample as the file has it. */
-struct toperf_raw {
-    unsigned seen; /* a set of enum toperf_member */
-    bool bad;      /* a value was invalid: a lenient reading drops the sample */
-    uint64_t ip, pid, time, period, cpu, nr;
-    uint64_t ips[MKPERF_MAX_FRAMES];
-    unsigned nips;
-    struct mkperf_json_place place; /* the place of its '{' */
-};
-
-struct toperf_pd {
-    char *name, *elf;
-    uint32_t pid;
-};
-
 struct toperf {
     struct mkperf_json json;
     const struct mkperf_input *in;
@@ -144,7 +120,7 @@ struct toperf {
         uint64_t count;
         struct mkperf_json_place first;
     } finding[TOPERF_FINDINGS];
-    struct toperf_pd *pd;
+    struct mkperf_pd *pd;      /* their threads are the pids */
     uint32_t npds, room, last; /* `last` was found last, and is usually wanted next */
     bool has_mapping, looked_ahead, began;
     bool serial; /* commas are missing, as in the log of a serial client */
@@ -164,14 +140,14 @@ void toperf_warn_of_findings(const struct toperf *t);
 
 /*
  * Calls `member` for each member of the object whose '{' is the current token. At each call the value
- * is the current token. A key is cut at 1023 bytes. Ends after '}'. Sets *cut if the input ended first, in a lenient reading.
+ * is the current token. A key is cut at 1023 bytes. Ends after '}', or with json.cut at the end of the input.
  */
-enum mkperf_status toperf_object(struct toperf *t, bool *cut,
+enum mkperf_status toperf_object(struct toperf *t,
                                  enum mkperf_status (*member)(struct toperf *t, void *self,
                                                               const char *key),
                                  void *self);
 /* Calls `element` for each element of the array, as toperf_object does for members. */
-enum mkperf_status toperf_array(struct toperf *t, bool *cut,
+enum mkperf_status toperf_array(struct toperf *t,
                                 enum mkperf_status (*element)(struct toperf *t, void *self),
                                 void *self);
 /* Skips the current value. */
@@ -191,8 +167,5 @@ enum mkperf_status toperf_begin(struct toperf *t, uint64_t period);
  * *t->e if there is none. */
 int64_t toperf_pd_of(struct toperf *t, uint64_t pid);
 void toperf_free_pds(struct toperf *t);
-
-/* Reads the sample whose '{' is the current token. */
-enum mkperf_status toperf_sample(struct toperf *t);
 
 #endif

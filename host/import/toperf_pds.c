@@ -76,7 +76,7 @@ void toperf_warn_of_findings(const struct toperf *t)
  * the end of the object or array.
  */
 static enum mkperf_status next_item(struct toperf *t, bool first, enum mkperf_json_token close,
-                                    bool *done, bool *cut)
+                                    bool *done)
 {
     enum mkperf_json_token token = mkperf_json_next(&t->json);
     bool comma = false;
@@ -86,7 +86,7 @@ static enum mkperf_status next_item(struct toperf *t, bool first, enum mkperf_js
         token = mkperf_json_next(&t->json);
     }
     if (token == MKPERF_JSON_END) {
-        *cut = *done = true;
+        t->json.cut = *done = true;
         return toperf_found(t, TOPERF_UNTERMINATED,
                             close == MKPERF_JSON_CLOSE_OBJECT ? "the file ends inside an object"
                                                               : "the file ends inside an array");
@@ -103,7 +103,7 @@ static enum mkperf_status next_item(struct toperf *t, bool first, enum mkperf_js
     return MKPERF_OK;
 }
 
-enum mkperf_status toperf_object(struct toperf *t, bool *cut,
+enum mkperf_status toperf_object(struct toperf *t,
                                  enum mkperf_status (*member)(struct toperf *t, void *self,
                                                               const char *key),
                                  void *self)
@@ -112,7 +112,7 @@ enum mkperf_status toperf_object(struct toperf *t, bool *cut,
     bool done = false;
 
     for (bool first = true;; first = false) {
-        MKPERF_TRY(next_item(t, first, MKPERF_JSON_CLOSE_OBJECT, &done, cut));
+        MKPERF_TRY(next_item(t, first, MKPERF_JSON_CLOSE_OBJECT, &done));
         if (done) {
             return MKPERF_OK;
         }
@@ -128,14 +128,14 @@ enum mkperf_status toperf_object(struct toperf *t, bool *cut,
     }
 }
 
-enum mkperf_status toperf_array(struct toperf *t, bool *cut,
+enum mkperf_status toperf_array(struct toperf *t,
                                 enum mkperf_status (*element)(struct toperf *t, void *self),
                                 void *self)
 {
     bool done = false;
 
     for (bool first = true;; first = false) {
-        MKPERF_TRY(next_item(t, first, MKPERF_JSON_CLOSE_ARRAY, &done, cut));
+        MKPERF_TRY(next_item(t, first, MKPERF_JSON_CLOSE_ARRAY, &done));
         if (done) {
             return MKPERF_OK;
         }
@@ -198,11 +198,11 @@ const char *toperf_number(const struct mkperf_json *j, uint64_t *out)
 
 static int64_t find_pd(struct toperf *t, uint64_t pid)
 {
-    if (t->last < t->npds && t->pd[t->last].pid == pid) {
+    if (t->last < t->npds && t->pd[t->last].thread == pid) {
         return t->last;
     }
     for (uint32_t i = 0; i < t->npds; i++) {
-        if (t->pd[i].pid == pid) {
+        if (t->pd[i].thread == pid) {
             t->last = i;
             return i;
         }
@@ -214,7 +214,8 @@ static int64_t find_pd(struct toperf *t, uint64_t pid)
 static void append_pd(struct toperf *t, uint64_t pid, char *name, char *elf)
 {
     MKPERF_GROW(t->pd, t->room, (size_t)t->npds + 1);
-    t->pd[t->npds++] = (struct toperf_pd){.name = name, .elf = elf, .pid = (uint32_t)pid};
+    t->pd[t->npds] = (struct mkperf_pd){.thread = pid, .id = t->npds, .name = name, .elf = elf};
+    t->npds++;
 }
 
 /* Returns why a name is not that of a file below the build directory, or NULL if it is. */
@@ -288,10 +289,8 @@ static enum mkperf_status member_of_mapping(struct toperf *t, void *self, const 
 
 enum mkperf_status toperf_mapping(struct toperf *t)
 {
-    bool cut = false;
-
     t->has_mapping = true;
-    return toperf_object(t, &cut, member_of_mapping, NULL);
+    return toperf_object(t, member_of_mapping, NULL);
 }
 
 static enum mkperf_status member_of_header(struct toperf *t, void *self, const char *key)
@@ -309,8 +308,6 @@ enum mkperf_status toperf_header_file(struct toperf *t)
 {
     struct mkperf_json samples = t->json;
     enum mkperf_status status;
-    bool cut = false;
-
     if (t->in->build_dir == NULL) {
         return MKPERF_OK;
     }
@@ -325,7 +322,7 @@ enum mkperf_status toperf_header_file(struct toperf *t)
     }
     mkperf_json_open(&t->json, path, fd);
     status = mkperf_json_next(&t->json) == MKPERF_JSON_OPEN_OBJECT
-                 ? toperf_object(t, &cut, member_of_header, NULL)
+                 ? toperf_object(t, member_of_header, NULL)
                  : mkperf_json_bad(&t->json, t->e, "expected an object");
     if (status == MKPERF_OK && !t->has_mapping) {
         status = mkperf_json_bad(&t->json, t->e, "no elf_tcb_mappings");
@@ -339,18 +336,15 @@ enum mkperf_status toperf_header_file(struct toperf *t)
 /* Announces PD i to the sink, with its ELF if that can be used. */
 static enum mkperf_status announce_pd(struct toperf *t, struct mkperf_symbols *symbols, uint32_t i)
 {
-    struct mkperf_pd pd = {.thread = t->pd[i].pid, .id = i, .name = t->pd[i].name};
+    struct mkperf_pd pd = t->pd[i];
     struct mkperf_module *module;
     struct mkperf_error why;
 
-    if (t->pd[i].elf != NULL && symbols != NULL) {
-        if (mkperf_symbols_module(symbols, t->pd[i].elf, &module, &why) == MKPERF_OK) {
-            pd.elf = t->pd[i].elf;
-        } else {
-            toperf_note(t, TOPERF_ELF);
-            if (t->in->warn != NULL) {
-                t->in->warn(t->in->self, why.text);
-            }
+    if (pd.elf != NULL && mkperf_symbols_module(symbols, pd.elf, &module, &why) != MKPERF_OK) {
+        pd.elf = NULL;
+        toperf_note(t, TOPERF_ELF);
+        if (t->in->warn != NULL) {
+            t->in->warn(t->in->self, why.text);
         }
     }
     return mkperf_sink_pd(t->sink, &pd, t->e);
@@ -403,8 +397,7 @@ int64_t toperf_pd_of(struct toperf *t, uint64_t pid)
 void toperf_free_pds(struct toperf *t)
 {
     for (uint32_t i = 0; i < t->npds; i++) {
-        free(t->pd[i].name);
-        free(t->pd[i].elf);
+        mkperf_shape_free(mkperf_pd_rows, &t->pd[i]);
     }
     free(t->pd);
 }

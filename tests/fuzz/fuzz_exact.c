@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size % 7 == 0) {
         sink = failing_sink(&failing, sink, 1 + (unsigned)(size / 7) % 8);
     }
-    enum mkperf_status status = mkperf_exact_read(d.path, &in, &sink, &e);
+    enum mkperf_status status = mkperf_exact_read(d.path, open(d.path, O_RDONLY), &in, &sink, &e);
     if ((failing.left == 0 && status != MKPERF_ERR_OUTPUT) || l.broken || l.ended == l.abandoned ||
         (status == MKPERF_OK) != l.ended ||
         (status == MKPERF_ERR_INPUT && strncmp(e.text, d.path, strlen(d.path)) != 0)) {

@@ -55,11 +55,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (how & FAILING && size > 1) {
         sink = failing_sink(&failing, sink, 1 + data[size / 2 - 1] % 32U);
     }
-    if (how & (FROM_FILE | FROM_PIPE) && size == 1) {
-        status = mkperf_kprof_read("tests/fuzz/:", &config, &sink, &e); /* no such file */
-    } else if (how & (FROM_FILE | FROM_PIPE)) {
+    if (how & (FROM_FILE | FROM_PIPE)) {
         struct descriptor d = descriptor_open(data, size - 1, how & FROM_PIPE);
-        status = mkperf_kprof_read(d.path, &config, &sink, &e);
+        status = mkperf_kprof_read(d.path, open(d.path, O_RDONLY), &config, &sink, &e);
         descriptor_close(&d);
     } else {
         status = mkperf_kprof_read_memory("in", data, size - 1, &config, &sink, &e);

@@ -89,9 +89,7 @@ static void read_one(enum way way, bool lenient, const uint8_t *data, size_t siz
     if (way == FILE_OR_PIPE) {
         name = d.path;
     }
-    enum mkperf_status status = way == FILE_OR_PIPE
-                                    ? mkperf_toperf_read(name, &config, &sink, &e)
-                                    : mkperf_toperf_read_fd(name, dup(d.fd), &config, &sink, &e);
+    enum mkperf_status status = mkperf_toperf_read(name, dup(d.fd), &config, &sink, &e);
     if (failing.left == 0 && status != MKPERF_ERR_OUTPUT) {
         abort();
     }

@@ -41,7 +41,7 @@ static enum mkperf_status read_with(const char *text, bool lenient, const char *
     int fd = memfd_create("f", MFD_CLOEXEC);
     assert_int_equal(write(fd, text, strlen(text)), strlen(text));
     assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-    enum mkperf_status status = mkperf_toperf_read_fd("f", fd, &config, &sink, e);
+    enum mkperf_status status = mkperf_toperf_read("f", fd, &config, &sink, e);
     assert_false(l->broken);
     assert_true(l->ended == (status == MKPERF_OK));
     assert_true(l->abandoned == (status != MKPERF_OK));
@@ -314,10 +314,10 @@ static void reads_files_and_says_which_is_missing(void **state)
     put_file("s.json", "{\"samples\": [" GOOD "], \"elf_tcb_mappings\": {\"own.elf\": 1}}");
     snprintf(path, sizeof path, "%s/s.json", dir);
     struct mkperf_sink sink = log_sink(&l);
-    assert_int_equal(mkperf_toperf_read(path, &config, &sink, &e), MKPERF_OK);
+    assert_int_equal(mkperf_input_read(path, &config, &sink, &e), MKPERF_OK);
     assert_int_equal(l.samples, 1);
     sink = log_sink(&l);
-    assert_int_equal(mkperf_toperf_read("/nowhere/x", &config, &sink, &e), MKPERF_ERR_INPUT);
+    assert_int_equal(mkperf_input_read("/nowhere/x", &config, &sink, &e), MKPERF_ERR_INPUT);
     assert_string_equal(e.text, "/nowhere/x: No such file or directory");
     assert_true(l.abandoned);
 }
