@@ -65,26 +65,22 @@ void mkperf_hook_lose_event(struct mkperf_hook *s, uint64_t time)
 }
 
 /* Returns the kernel's view of this memory of the owner. Address 0: the session names none. */
-static void *view(const void *owner, uint64_t address, uint64_t bytes)
+static void *view(const struct mkperf_hook *s, uint64_t address, uint64_t bytes)
 {
-    return address != 0 ? mkperf_port_memory(owner, address, bytes) : NULL;
-}
-
-struct mkperf_ring *mkperf_hook_memory(const void *owner, const struct mkperf_configuration *c,
-                                       struct mkperf_hook_memory *memory)
-{
-    *memory = (struct mkperf_hook_memory){
-        .counts = view(owner, c->counts, sizeof(struct mkperf_counts)),
-        .soft = view(owner, c->soft, sizeof(struct mkperf_soft)),
-        .words = view(owner, c->words, sizeof(struct mkperf_word_table)),
-        .unwind = view(owner, c->unwind, MKPERF_UNWIND_BYTES + MKPERF_UNWIND_SLACK),
-    };
-    return view(owner, c->ring, UINT64_C(0) + c->ring_bytes + MKPERF_RING_HEADER_BYTES);
+    return address != 0 ? mkperf_port_memory(s->owner, address, bytes) : NULL;
 }
 
 void mkperf_hook_look_up(struct mkperf_hook *s)
 {
-    s->out.ring = mkperf_hook_memory(s->owner, &s->session, &s->memory);
+    const struct mkperf_configuration *c = &s->session;
+
+    s->out.ring = view(s, c->ring, UINT64_C(0) + c->ring_bytes + MKPERF_RING_HEADER_BYTES);
+    s->memory = (struct mkperf_hook_memory){
+        .counts = view(s, c->counts, sizeof(struct mkperf_counts)),
+        .soft = view(s, c->soft, sizeof(struct mkperf_soft)),
+        .words = view(s, c->words, sizeof(struct mkperf_word_table)),
+        .unwind = view(s, c->unwind, MKPERF_UNWIND_BYTES + MKPERF_UNWIND_SLACK),
+    };
     show_losses(s);
     if (s->out.ring != NULL) {
         __atomic_store_n(&s->out.ring->head, s->out.head, __ATOMIC_RELEASE);
@@ -95,7 +91,7 @@ void mkperf_hook_look_up(struct mkperf_hook *s)
 
 uint32_t mkperf_hook_interval(const struct mkperf_hook *s, unsigned i, uint64_t time)
 {
-    const struct mkperf_hook_counter *c = &s->counter[i];
+    const struct mkperf_request_counter *c = &s->session.counter[i];
     uint32_t interval = c->period;
 
     if (c->jitter_mask != 0) {
@@ -113,9 +109,9 @@ uint32_t mkperf_hook_interval(const struct mkperf_hook *s, unsigned i, uint64_t 
  */
 MKPERF_INLINE uint64_t rearm(struct mkperf_hook *s, unsigned i, uint64_t now, uint32_t *value)
 {
-    struct mkperf_hook_counter *c = &s->counter[i];
+    struct mkperf_request_counter *c = &s->session.counter[i];
     uint32_t ran = mkperf_pmu_read(i);
-    uint64_t weight = c->armed;
+    uint64_t weight = c->interval;
     uint32_t next = mkperf_hook_interval(s, i, now);
 
     if (__builtin_expect(ran > next / 2, 0)) {
@@ -125,7 +121,7 @@ MKPERF_INLINE uint64_t rearm(struct mkperf_hook *s, unsigned i, uint64_t now, ui
         ran = 0;
     }
     *value = ran - next;
-    c->armed = next;
+    c->interval = next;
     return weight;
 }
 
@@ -147,9 +143,9 @@ static unsigned read_counters(struct mkperf_hook *s, uint32_t mask, uint64_t *w)
         if (n < MKPERF_MAX_READS) {
             n++;
             w[n] = (uint64_t)i << MKPERF_READ_COUNTER_SHIFT |
-                   ((count - s->read[i]) & MKPERF_READ_COUNT);
+                   ((count - s->session.counter[i].read) & MKPERF_READ_COUNT);
         }
-        s->read[i] = count;
+        s->session.counter[i].read = count;
     }
     w[0] = n;
     return 1 + n;
@@ -331,14 +327,14 @@ MKPERF_INLINE void take_one(struct mkperf_hook *s, unsigned i, uint64_t now, boo
         }
         mkperf_port_wake();
     } else if (special && (s->session.read_mask >> i & 1)) {
-        s->read[i] -= weight; /* the counter begins again */
+        s->session.counter[i].read -= weight; /* the counter begins again */
     } else if (mkperf_pmu_wants(s->session.counter[i].select, kernel)) {
         bool taken = special ? take_special(s, i, NULL, kernel, now, weight, reads)
                              : take(s, i, NULL, kernel, now, weight, false, 0);
         past = taken ? past : reads;
     }
     MKPERF_EACH_BIT (k, past) {
-        s->read[k] = count_of(k);
+        s->session.counter[k].read = count_of(k);
     }
     mkperf_pmu_write(i, value);
 }

@@ -58,11 +58,12 @@ void mkperf_counts_take(struct mkperf_hook *s)
                   : NULL;
 
     MKPERF_EACH_BIT (i, s->session.count_mask) {
-        uint32_t value = mkperf_pmu_read(i);
+        uint32_t left = 0 - mkperf_pmu_read(i);
         if (count != NULL) {
-            count[s->session.slot[i]] += (value - s->count_last[i]) & MKPERF_COUNT_BITS;
+            count[s->session.slot[i] % MKPERF_COUNT_SLOTS] += (s->session.counter[i].left - left) &
+                                                              MKPERF_COUNT_BITS;
         }
-        s->count_last[i] = value;
+        s->session.counter[i].left = left;
     }
 }
 

@@ -67,14 +67,6 @@ struct mkperf_port_context {
     uint32_t guest;     /* enum mkperf_guest_mode */
 };
 
-/* A counter that samples. An interval is the number of events from one overflow to the next. */
-struct mkperf_hook_counter {
-    uint32_t period;      /* events of a mean interval */
-    uint32_t jitter_mask; /* the width of the random part (jitter.h) */
-    uint32_t least;       /* the shortest interval that the hook arms (mkperf_least_interval) */
-    uint32_t armed;       /* the length of the present interval */
-};
-
 /*
  * A call or a reply that was delivered, and that no event in the ring reports yet. The switch that
  * follows it is often to the same thread. One event then reports both.
@@ -125,9 +117,9 @@ struct mkperf_hook {
     /* What every sample uses. */
 
     uint32_t mask; /* the counters of the session, bit = number; 0: there is no session */
-    /* The counters of `mask` that count only in the kernel. If the PMU cannot limit counters to modes,
-     * the port sets this at each boundary: to `mask` if the kernel's present work overflowed them, and
-     * to 0 if the user mode did that ends there. */
+    /* The session's kernel_mask. If the PMU cannot limit counters to modes, the port sets this at each
+     * boundary: to `mask` if the kernel's present work overflowed them, and to 0 if the user mode did
+     * that ends there. */
     uint32_t kernel_mask;
     struct mkperf_ring_producer out;  /* this core's ring; `ring` NULL: it has to be looked up */
     struct mkperf_hook_memory memory; /* known if the ring is */
@@ -139,15 +131,18 @@ struct mkperf_hook {
     uint64_t mix;              /* MKPERF_JITTER_MIX, because a load is shorter than the constant */
     uint64_t look_at;          /* the number of the next capture whose time is measured */
     struct mkperf_losses lost; /* The ring's header has them, too, while it is mapped. */
-    struct mkperf_hook_counter counter[MKPERF_MAX_COUNTERS];
+    /* The session as it was requested, zero without one. The hook keeps some members up to date.
+     * enable_mask has the counters that count now, and of each counter
+     *
+     *   interval  is the number of events from its last overflow to its next one,
+     *   read      is its count at the last reading (read_mask),
+     *   left      has the events that were left before its overflow when it was last counted (count_mask).
+     */
+    struct mkperf_configuration session;
 
-    /* The session. */
-
-    bool reports;                       /* invariant 5 */
-    const void *owner;                  /* the thread that started the session */
-    struct mkperf_identity running;     /* the running thread's, at the time when it began to run */
-    uint64_t read[MKPERF_MAX_COUNTERS]; /* the counts at the last reading, of read_mask */
-    uint32_t count_last[MKPERF_MAX_COUNTERS]; /* values up to which counts by thread are complete */
+    bool reports;                   /* invariant 5 */
+    const void *owner;              /* the thread that started the session */
+    struct mkperf_identity running; /* the running thread's, at the time when it began to run */
 
     /* The measurement of mkperf_hook_look, over all sessions. Times are in ticks. */
 
@@ -160,9 +155,6 @@ struct mkperf_hook {
 
     struct mkperf_hook_sched sched;
     struct mkperf_hook_words words;
-    /* The present session, checked; zero without one. Its enable_mask has the counters that count now. */
-    struct mkperf_configuration session;
-    struct mkperf_configuration want; /* the request that is being checked */
 
     /* What the answer to the next request says. The hook counts here, and the port counts `spurious` and
      * `guest_accesses`. The rest is filled in by the request, but for its arrays, which have no use here. */
@@ -230,11 +222,6 @@ void mkperf_capture_waiting(struct mkperf_hook *s, const void *thread, uint64_t 
 
 /* Returns the length of counter i's interval that begins at this time, with the jitter of jitter.h. */
 uint32_t mkperf_hook_interval(const struct mkperf_hook *s, unsigned i, uint64_t time);
-
-/* Looks up the memory that a configuration of this owner names: stores the kernel's view of the tables in *memory, and
- * returns that of the ring. */
-struct mkperf_ring *mkperf_hook_memory(const void *owner, const struct mkperf_configuration *c,
-                                       struct mkperf_hook_memory *memory);
 
 /* Looks up the session's memory, and stores in the ring's header what was lost meanwhile. The ring is NULL afterwards
  * if it is no longer mapped. */

@@ -6,7 +6,7 @@
  * where the PMU's interrupt is acknowledged, and where an owner ends (hook.h).
  *
  * Rules
- * 1. The descriptor is read once. Only the copy is checked and used.
+ * 1. Each word of the descriptor is read once. Only the copy is checked and used.
  * 2. Nothing is lost here: overflows whose interrupt is pending become samples first.
  * 3. The PMU is compared with what it was programmed to at each request of the owner.
  */
@@ -27,26 +27,21 @@ static uint32_t left_of(unsigned i)
     return mkperf_pmu_overflow() >> i & 1 ? 0 : left;
 }
 
-/* Compares the session's counters with what they were programmed to, and corrects them. A value is
- * wrong if more events are left than the whole interval has. */
+/* Compares the session's counters with what they were programmed to, and programs those again that differ. A
+ * value is wrong if more events are left than the whole interval has. */
 static void correct(struct mkperf_hook *s)
 {
     uint32_t wrong = (mkperf_pmu_running() ^ s->session.enable_mask) & s->mask;
 
     MKPERF_EACH_BIT (i, s->mask) {
-        uint32_t select = s->session.counter[i].select;
-        uint32_t faults = wrong >> i & 1;
-        if (mkperf_pmu_selected(i) != select) {
-            faults++;
+        const struct mkperf_request_counter *c = &s->session.counter[i];
+        if (mkperf_pmu_selected(i) != c->select || left_of(i) > c->interval) {
+            wrong |= UINT32_C(1) << i;
             mkperf_pmu_disable(UINT32_C(1) << i);
-            mkperf_pmu_select(i, select);
+            mkperf_pmu_select(i, c->select);
+            mkperf_pmu_write(i, 0 - c->interval);
         }
-        if (left_of(i) > s->counter[i].armed) {
-            faults++;
-            mkperf_pmu_write(i, 0 - s->counter[i].armed);
-        }
-        wrong |= (uint32_t)(faults != 0) << i;
-        s->answer.disturbed += faults;
+        s->answer.disturbed += wrong >> i & 1;
     }
     if (wrong != 0) {
         mkperf_pmu_disable(s->mask & ~s->session.enable_mask);
@@ -70,96 +65,46 @@ void mkperf_hook_end(struct mkperf_hook *s, bool here)
 
 /* ---- a configuration ------------------------------------------------------------------------- */
 
-static uint32_t at_most(uint32_t value, uint32_t most)
+/* Returns whether the numbers of a configuration are within their limits, and its counters those of the CPU. */
+static bool within_limits(const struct mkperf_configuration *c)
 {
-    return value < most ? value : most;
+    uint32_t parts = c->enable_mask | c->read_mask | c->slice_mask | c->count_mask | c->kernel_mask;
+
+    return c->counter_mask != 0 && (c->counter_mask & ~mkperf_pmu_counters()) == 0 &&
+           (parts & ~c->counter_mask) == 0 && c->filters <= MKPERF_MAX_FILTERS &&
+           c->max_frames <= MKPERF_MAX_FRAMES && c->callers <= MKPERF_MAX_CALLERS;
 }
 
-/* Limits a configuration to what the CPU and the hook have. Returns false if it has no counters, or counters that
- * the CPU lacks. */
-static bool check_counters(struct mkperf_configuration *want)
+static uint32_t at_least(uint32_t value, uint32_t least)
 {
-    if (want->counter_mask == 0 || (want->counter_mask & ~mkperf_pmu_counters()) != 0) {
-        return false;
-    }
-    want->enable_mask &= want->counter_mask;
-    want->read_mask &= want->counter_mask;
-    want->slice_mask &= want->counter_mask;
-    want->count_mask &= want->counter_mask;
-    want->filters = at_most(want->filters, MKPERF_MAX_FILTERS);
-    want->max_frames = at_most(want->max_frames, MKPERF_MAX_FRAMES);
-    want->callers = at_most(want->callers, MKPERF_MAX_CALLERS);
-    MKPERF_EACH_BIT (i, want->counter_mask) {
-        want->counter[i].reads &= want->read_mask;
-        want->counter[i].select &= MKPERF_SELECT_BITS;
-        want->slot[i] %= MKPERF_COUNT_SLOTS;
-    }
-    return true;
+    return value < least ? least : value;
 }
 
-/* Returns whether s->want may begin now: all memory that it names belongs to the caller, and the
- * time after a storm is over. */
-static uint32_t check_session(const struct mkperf_hook *s, const void *caller)
-{
-    const struct mkperf_configuration *want = &s->want;
-    struct mkperf_hook_memory memory;
-
-    if (mkperf_hook_memory(caller, want, &memory) == NULL ||
-        !mkperf_ring_size_ok(want->ring_bytes)) {
-        return MKPERF_REQUEST_BAD_RING;
-    }
-    if ((want->counts != 0 && memory.counts == NULL) ||
-        (want->soft_mask != 0 && memory.soft == NULL) ||
-        (want->words != 0 && memory.words == NULL) ||
-        (want->unwind != 0 && memory.unwind == NULL)) {
-        return MKPERF_REQUEST_BAD_TABLE;
-    }
-    return s->answer.time < s->quiet ? MKPERF_REQUEST_BAD_TIME : MKPERF_REQUEST_OK;
-}
-
-/* Sets the period of counter i, which any request may change. */
-static void take_period(struct mkperf_hook *s, unsigned i,
-                        const struct mkperf_request_counter *from)
-{
-    struct mkperf_hook_counter *c = &s->counter[i];
-    uint32_t frames = s->session.max_frames *
-                      (s->session.unwind != 0 ? MKPERF_HOOK_UNWIND_FRAMES : 1);
-    uint32_t reads = 0;
-
-    for (uint32_t rest = s->session.counter[i].reads; rest != 0; rest &= rest - 1) {
-        reads++;
-    }
-    c->period = from->period;
-    c->jitter_mask = from->jitter_mask;
-    c->least = mkperf_least_interval(frames, s->session.callers, reads,
-                                     mkperf_pmu_counts_kernel(s->session.counter[i].select));
-}
-
-/* Starts the counters of s->session, which is checked. If the PMU does not take a counter's event, the
- * session ends. */
+/* Checks the counters of s->session and starts them. */
 static uint32_t start_counters(struct mkperf_hook *s)
 {
-    const struct mkperf_configuration *session = &s->session;
+    struct mkperf_configuration *session = &s->session;
 
+    if (!within_limits(session)) {
+        return MKPERF_REQUEST_BAD_COUNTERS;
+    }
     s->mask = session->counter_mask;
+    s->kernel_mask = session->kernel_mask;
     s->special = session->filters | session->read_mask | session->slice_mask | session->guest_mask |
                  session->host_mask | (session->soft_mask & MKPERF_SOFT_STACKS) |
                  (session->counts != 0 || (session->unwind != 0 && session->max_frames != 0));
-    s->kernel_mask = 0;
     MKPERF_EACH_BIT (i, s->mask) {
-        const struct mkperf_request_counter *c = &session->counter[i];
-        take_period(s, i, c);
+        struct mkperf_request_counter *c = &session->counter[i];
+        c->reads &= session->read_mask;
+        c->least = at_least(c->least, MKPERF_HOOK_MIN_PERIOD);
         /* An interval that is too short ends later, and its sample weighs more. */
-        uint32_t add = c->left < s->counter[i].least ? s->counter[i].least - c->left : 0;
-        s->counter[i].armed = (c->first > c->left ? c->first : c->left) + add;
-        s->read[i] = c->read;
-        s->kernel_mask |= (uint32_t)mkperf_pmu_kernel_alone(c->select) << i;
-        s->count_last[i] = 0 - (c->left + add);
+        uint32_t left = at_least(c->left, c->least);
+        c->interval = at_least(c->interval, c->left) + (left - c->left);
+        c->left = left;
         mkperf_pmu_select(i, c->select);
-        mkperf_pmu_write(i, s->count_last[i]);
+        mkperf_pmu_write(i, 0 - left);
         if (mkperf_pmu_selected(i) != c->select) {
             s->answer.what = i;
-            mkperf_hook_end(s, true);
             return MKPERF_REQUEST_BAD_EVENT;
         }
     }
@@ -172,45 +117,59 @@ static uint32_t start_counters(struct mkperf_hook *s)
     return MKPERF_REQUEST_OK;
 }
 
-/* Begins a session of the caller with the configuration s->want. */
-static uint32_t apply(struct mkperf_hook *s, const void *caller)
+/* Begins a session of the caller. All memory that it names must be the caller's. */
+static uint32_t apply(struct mkperf_hook *s, const struct mkperf_configuration *want,
+                      const void *caller)
 {
-    uint32_t status = check_session(s, caller);
+    struct mkperf_configuration *session = &s->session;
 
-    if (status != MKPERF_REQUEST_OK) {
-        return status;
-    }
     mkperf_hook_end(s, true);
-    s->session = s->want;
+    mkperf_hook_copy(session, want, sizeof *session);
     s->owner = caller;
-    uint32_t frames = s->session.callers != 0 ? MKPERF_MAX_FRAMES : s->session.max_frames;
+    uint32_t frames = session->callers != 0 ? MKPERF_MAX_FRAMES : session->max_frames;
     s->room = 8 * (MKPERF_SAMPLE_FIXED_WORDS + 1 + frames);
-    s->out = (struct mkperf_ring_producer){.size = s->want.ring_bytes};
+    s->out = (struct mkperf_ring_producer){.size = session->ring_bytes};
     s->mix = MKPERF_JITTER_MIX;
     s->lost = (struct mkperf_losses){0};
     s->answer.disturbed = 0;
+    if (s->answer.time < s->quiet) {
+        return MKPERF_REQUEST_BAD_TIME;
+    }
     s->answer.storm = 0;
     /* A core that was late may have written to the ring for an earlier session. This empties it. */
     mkperf_hook_find(s);
-    status = start_counters(s);
-    mkperf_sched_begin(s);
-    mkperf_words_read(s, true, s->answer.time);
+    if (s->out.ring == NULL || !mkperf_ring_size_ok(s->out.size)) {
+        return MKPERF_REQUEST_BAD_RING;
+    }
+    if ((session->counts != 0 && s->memory.counts == NULL) ||
+        (session->soft_mask != 0 && s->memory.soft == NULL) ||
+        (session->words != 0 && s->memory.words == NULL) ||
+        (session->unwind != 0 && s->memory.unwind == NULL)) {
+        return MKPERF_REQUEST_BAD_TABLE;
+    }
+    uint32_t status = start_counters(s);
+    if (status == MKPERF_REQUEST_OK) {
+        mkperf_sched_begin(s);
+        mkperf_words_read(s, true, s->answer.time);
+    }
     return status;
 }
 
 /* Changes periods. A counter that has far too many events left gets a new interval. */
-static void update(struct mkperf_hook *s)
+static void update(struct mkperf_hook *s, const struct mkperf_configuration *want)
 {
     uint64_t now = mkperf_port_time();
 
-    s->session.watermark = s->want.watermark;
+    s->session.watermark = __atomic_load_n(&want->watermark, __ATOMIC_RELAXED);
     MKPERF_EACH_BIT (i, s->mask & ~s->session.read_mask) {
-        take_period(s, i, &s->want.counter[i]);
+        struct mkperf_request_counter *c = &s->session.counter[i];
+        c->period = __atomic_load_n(&want->counter[i].period, __ATOMIC_RELAXED);
+        c->jitter_mask = __atomic_load_n(&want->counter[i].jitter_mask, __ATOMIC_RELAXED);
         uint32_t left = left_of(i);
         uint32_t next = mkperf_hook_interval(s, i, now);
-        if (left > (uint64_t)PATIENCE * s->counter[i].period && left > next) {
+        if (left > (uint64_t)PATIENCE * c->period && left > next) {
             mkperf_pmu_write(i, 0 - next);
-            s->counter[i].armed -= left - next;
+            c->interval -= left - next;
         }
     }
 }
@@ -240,32 +199,30 @@ static void settle(struct mkperf_hook *s, uint32_t op)
     }
 }
 
-/* Carries out an operation with the configuration s->want, and returns its status. own: the session is the
- * caller's. */
+/* Carries out an operation, and returns its status. own: the session is the caller's. */
 static uint32_t carry_out(struct mkperf_hook *s, struct mkperf_descriptor *d, uint32_t op,
                           const void *caller, bool own)
 {
+    uint32_t status = MKPERF_REQUEST_OK;
+
     if (op > MKPERF_REQUEST_PAGE) {
         return MKPERF_REQUEST_BAD_OP;
     }
     if (op > MKPERF_REQUEST_APPLY && (!own || (op == MKPERF_REQUEST_CONTINUE && s->answer.storm))) {
         return MKPERF_REQUEST_BAD_STATE;
     }
-    if ((op == MKPERF_REQUEST_APPLY || op == MKPERF_REQUEST_CONTINUE) &&
-        !check_counters(&s->want)) {
-        return MKPERF_REQUEST_BAD_COUNTERS;
-    }
     switch (op) {
     case MKPERF_REQUEST_APPLY:
-        return apply(s, caller);
+        status = apply(s, &d->want, caller);
+        break;
     case MKPERF_REQUEST_CONTINUE:
-        mkperf_hook_copy(&s->session.counter_mask, &s->want.counter_mask,
-                         sizeof s->want - MKPERF_KEPT_BYTES);
-        return start_counters(s);
+        mkperf_hook_copy(&s->session, &d->want, MKPERF_CONTINUED_BYTES);
+        status = start_counters(s);
+        break;
     case MKPERF_REQUEST_PAGE:
         return mkperf_soft_page(s, d);
     case MKPERF_REQUEST_UPDATE:
-        update(s);
+        update(s, &d->want);
         break;
     case MKPERF_REQUEST_WITHDRAW:
         mkperf_hook_end(s, true);
@@ -273,7 +230,10 @@ static uint32_t carry_out(struct mkperf_hook *s, struct mkperf_descriptor *d, ui
     default: /* STOP was carried out before the snapshot, and 0 is no operation. */
         break;
     }
-    return MKPERF_REQUEST_OK;
+    if (status != MKPERF_REQUEST_OK) {
+        mkperf_hook_end(s, true);
+    }
+    return status;
 }
 
 void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, const void *caller,
@@ -296,11 +256,8 @@ void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, con
     a->what = 0; /* of an earlier request */
     MKPERF_EACH_BIT (i, own && (word & MKPERF_REQUEST_SNAPSHOT) != 0 ? s->mask : 0) {
         d->answer.counter[i].value = mkperf_pmu_read(i);
-        d->answer.counter[i].interval = s->counter[i].armed;
-        d->answer.counter[i].read = s->read[i];
-    }
-    if (op >= MKPERF_REQUEST_APPLY && op <= MKPERF_REQUEST_UPDATE) {
-        mkperf_hook_copy(&s->want, &d->want, sizeof s->want);
+        d->answer.counter[i].interval = s->session.counter[i].interval;
+        d->answer.counter[i].read = s->session.counter[i].read;
     }
     a->status = here ? carry_out(s, d, op, caller, own) : MKPERF_REQUEST_BAD_CORE;
     a->features = MKPERF_PORT_FEATURES;

@@ -10,16 +10,6 @@
 
 #include <string.h>
 
-int mkperf_pmu_counts_kernel(uint32_t select)
-{
-    return !(select & MKPERF_SELECT_P);
-}
-
-int mkperf_pmu_kernel_alone(uint32_t select)
-{
-    return (select & (MKPERF_SELECT_U | MKPERF_SELECT_M)) == MKPERF_SELECT_U; /* M: in guests */
-}
-
 void mkperf_pmu_describe(uint64_t *out)
 {
     memset(out, 0, 4 * sizeof *out);

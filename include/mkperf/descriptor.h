@@ -24,7 +24,7 @@
  *    Tables for unwinding are no part of the page: a change of them changes chains, and nothing else.
  * 2. A profiler PD can make the kernel count events that the CPU offers, for all threads.
  * 3. The kernel writes only to pages of the PD to which the PD itself may write.
- * 4. A counter takes time for at most one sample every mkperf_least_interval events.
+ * 4. A counter takes time for at most one sample every MKPERF_HOOK_MIN_PERIOD events.
  * 5. A session whose last 1024 interrupts took more than half of the core's time is switched off (a
  *    storm). No session starts again until as much time has passed as these interrupts lasted, from
  *    the first to the last. A thread therefore takes at most twice its time. The hook measures the
@@ -49,14 +49,14 @@
 #include <mkperf/record.h>
 
 #define MKPERF_CORE_HERE UINT32_MAX                          /* the core on which the caller runs */
-#define MKPERF_DESCRIPTOR_MAGIC UINT64_C(0x37637365646b706d) /* "mpkdesc7" */
+#define MKPERF_DESCRIPTOR_MAGIC UINT64_C(0x38637365646b706d) /* "mpkdesc8" */
 
 /*
  * The cost of a sample in the kernel, in instructions, rounded up. A sample without frames costs
  * 256 on a release kernel of seL4, and 352 on a debug kernel for QEMU. Each frame adds to it, the
  * reading of other counters, each of these counters, and each caller in another thread. A caller
- * costs up to 87 on seL4: the numbers below are larger than the real costs in sum. No interval has
- * fewer events than its sample costs instructions.
+ * costs up to 87 on seL4: the numbers below are larger than the real costs in sum. The profiler PD
+ * requests no interval that has fewer events than its sample costs instructions.
  */
 #define MKPERF_HOOK_SAMPLE_COST 400
 #define MKPERF_HOOK_FRAME_COST 17
@@ -64,15 +64,16 @@
 #define MKPERF_HOOK_READS_COST 70
 #define MKPERF_HOOK_READ_COST 45
 #define MKPERF_HOOK_CALLER_COST 80
-/* The shortest interval of any counter: twice the cost, because one instruction may cause two
- * events, such as cycles in QEMU. If it causes more, the limit of time above still applies. */
+/* The shortest interval of any counter, whatever is requested: twice the cost of a short sample, because one
+ * instruction may cause two events, such as cycles in QEMU. If it causes more, or if the sample is longer, the
+ * limit of time above still applies. */
 #define MKPERF_HOOK_MIN_PERIOD (2 * MKPERF_HOOK_SAMPLE_COST)
-/* The shortest interval of a counter that counts in the kernel: far more than the events between
- * the hook and user mode. With fewer, each return to a thread would overflow the counter again, and
- * no thread would ever run. */
+/* The shortest interval that the profiler PD requests of a counter that counts in the kernel: far more than the
+ * events between the hook and user mode. With fewer, each return to a thread would overflow the counter again, and
+ * no thread would run before the hook finds the storm. */
 #define MKPERF_MIN_KERNEL_PERIOD 2000
 
-/* Returns the shortest interval for which the hook arms a counter. max_frames: the limit for the
+/* Returns the shortest interval that the profiler PD requests of a counter. max_frames: the limit for the
  * sampled thread. Callers seldom have as many frames in addition, and a storm ends a session if
  * they have. reads: the number of counters that are read with its samples. kernel: the counter
  * counts in the kernel, and perhaps in user mode, too. */
@@ -95,7 +96,7 @@ enum mkperf_request {
     /* The configuration is a new session. Its ring is empty: head and tail are 0. */
     MKPERF_REQUEST_APPLY = 1,
     /* Changes counters, after the present ones were stopped. The session, its ring and its losses
-     * continue, and the first part of the configuration is ignored. */
+     * continue, and the second part of the configuration is ignored. */
     MKPERF_REQUEST_CONTINUE = 2,
     /* Changes period and jitter_mask of the session's counters, and the watermark. All else is
      * ignored. If a counter has more than two new periods left before its overflow, its interval
@@ -114,14 +115,15 @@ enum mkperf_request {
     MKPERF_REQUEST_SNAPSHOT = 8,
 };
 
-/* The reason for which a request was refused. A refused request changes nothing, with two
- * exceptions: a CONTINUE has stopped the counters, and BAD_EVENT leaves no session. */
+/* The reason for which a request was refused. APPLY and CONTINUE leave no session then. Other requests change
+ * nothing, and neither does BAD_STATE, except that a CONTINUE has stopped the counters. */
 enum mkperf_request_status {
     MKPERF_REQUEST_OK = 0,
     MKPERF_REQUEST_BAD_OP = 1,   /* no such operation */
     MKPERF_REQUEST_BAD_CORE = 2, /* the kernel has no such core, or the interrupt belongs to a core
                                         on which the caller does not run */
-    MKPERF_REQUEST_BAD_COUNTERS = 3, /* no counters, or some that the CPU lacks */
+    MKPERF_REQUEST_BAD_COUNTERS = 3, /* no counters, some that the CPU or the session lacks, or
+                                        a number above its limit */
     MKPERF_REQUEST_BAD_RING = 4,     /* wrong size, or not within one mapping of the caller */
     MKPERF_REQUEST_BAD_TABLE = 5,    /* the table of counts, of software events, of words, or the
                                         tables of unwind.h are not within one mapping of the caller */
@@ -151,10 +153,12 @@ struct mkperf_request_counter {
      * user mode, in the kernel or in both. */
     uint32_t select;
     uint32_t left;        /* events from the start to its first overflow */
-    uint32_t first;       /* events of the interval that this overflow ends; at least `left` */
     uint32_t period;      /* events between samples, before jitter */
     uint32_t jitter_mask; /* 2^k - 1 <= period, low bits may be clear; 0 = no jitter */
+    uint32_t least;       /* the shortest interval; at least MKPERF_HOOK_MIN_PERIOD is taken */
+    uint32_t interval;    /* events of the interval that the first overflow ends; at least `left` */
     uint32_t reads;       /* of a counter that samples: the counters of read_mask that it reads */
+    uint32_t reserved;
     /* Of a counter of read_mask: its count, modulo 2^64, at the last overflow of the counter that reads it.
      * The count is 0 when MKPERF_COUNT_PERIOD events are left until its own next overflow. */
     uint64_t read;
@@ -171,9 +175,26 @@ struct mkperf_filter {
  * The configuration of a session. Jitter: after each overflow the hook arms the counter with
  *   period - (jitter_mask + 1) / 2 + r,   r uniform in [0, jitter_mask]   (jitter_mask != 0)
  * as jitter.h defines r. The mean is period - 1/2, and every value in the range can occur. No
- * interval is shorter than mkperf_least_interval. Each sample has the length of its real interval.
+ * interval is shorter than `least`. Each sample has the length of its real interval.
  */
 struct mkperf_configuration {
+    /* What CONTINUE replaces, too. */
+    uint32_t counter_mask; /* counters that belong to the session, bit = number; not 0 */
+    uint32_t enable_mask;  /* the counters that count from now on. This and the next four are parts
+                              of counter_mask */
+    uint32_t read_mask;    /* counters that do not sample: their values are in samples of other
+                              counters, or in a snapshot. They are armed with MKPERF_COUNT_PERIOD,
+                              so that no wrap is missed */
+    uint32_t slice_mask;   /* an overflow of one of these writes a SLICE record and wakes the PD */
+    uint32_t count_mask;   /* counters that count by thread */
+    uint32_t kernel_mask;  /* counters that count only in the kernel */
+    uint32_t guest_mask;   /* counters of which samples count only if they are of a guest */
+    uint32_t host_mask;    /* counters of which samples count only if they are of no guest */
+    uint32_t watermark;    /* used bytes in the ring at which the profiler PD is woken */
+    uint32_t reserved;
+    uint8_t slot[32]; /* each counter's slot in the table of counts (counts.h) */
+    struct mkperf_request_counter counter[MKPERF_MAX_COUNTERS];
+
     /* What a session keeps from APPLY to its end. */
     uint64_t ring;   /* this core's ring: address in the profiler PD; header and data within one
                         page of its mapping */
@@ -194,24 +215,10 @@ struct mkperf_configuration {
     uint32_t sched;      /* enum mkperf_sched_wish, 0: no scheduling events */
     uint32_t filters;    /* 0: samples of all threads; else length of filter[] */
     struct mkperf_filter filter[MKPERF_MAX_FILTERS];
-
-    /* What CONTINUE replaces, from here to the end (MKPERF_KEPT_BYTES). */
-    uint32_t counter_mask; /* counters that belong to the session, bit = number; not 0 */
-    uint32_t enable_mask;  /* the counters that count from now on */
-    uint32_t read_mask;    /* counters that do not sample: their values are in samples of other
-                              counters, or in a snapshot. They are armed with MKPERF_COUNT_PERIOD,
-                              so that no wrap is missed */
-    uint32_t slice_mask;   /* an overflow of one of these writes a SLICE record and wakes the PD */
-    uint32_t count_mask;   /* counters that count by thread */
-    uint32_t guest_mask;   /* counters of which samples count only if they are of a guest */
-    uint32_t host_mask;    /* counters of which samples count only if they are of no guest */
-    uint32_t watermark;    /* used bytes in the ring at which the profiler PD is woken */
-    uint8_t slot[32];      /* each counter's slot in the table of counts (counts.h) */
-    struct mkperf_request_counter counter[MKPERF_MAX_COUNTERS];
 };
 
-/* The bytes of a configuration that a session keeps. */
-#define MKPERF_KEPT_BYTES __builtin_offsetof(struct mkperf_configuration, counter_mask)
+/* The bytes of a configuration that CONTINUE replaces. */
+#define MKPERF_CONTINUED_BYTES __builtin_offsetof(struct mkperf_configuration, ring)
 
 struct mkperf_answer_counter {
     uint32_t value;    /* the register's value: 2^32 - n if n events are left before the overflow */
@@ -268,7 +275,7 @@ struct mkperf_descriptor {
 };
 
 _Static_assert(sizeof(struct mkperf_descriptor) <= 4096, "the descriptor must fit a page");
-_Static_assert(sizeof(struct mkperf_configuration) % 8 == 0 && MKPERF_KEPT_BYTES % 8 == 0,
+_Static_assert(sizeof(struct mkperf_configuration) % 8 == 0 && MKPERF_CONTINUED_BYTES % 8 == 0,
                "the kernel copies words");
 
 #endif

@@ -49,18 +49,6 @@
 #define MKPERF_PMU_LEVEL 1
 #endif
 
-/* Returns whether a selector counts in the kernel, and whether it counts only there. */
-static inline int mkperf_pmu_counts_kernel(uint32_t select)
-{
-    return (MKPERF_PMU_LEVEL == 1 && !(select & MKPERF_SELECT_P)) || (select & MKPERF_SELECT_NSH);
-}
-
-static inline int mkperf_pmu_kernel_alone(uint32_t select)
-{
-    return (select & MKPERF_SELECT_U) != 0 &&
-           (MKPERF_PMU_LEVEL == 1 || (select & MKPERF_SELECT_P) != 0);
-}
-
 /* Whether an overflow in the kernel, or in user mode, is to become a sample. The filters have decided that. */
 #define mkperf_pmu_wants(select, kernel) true
 

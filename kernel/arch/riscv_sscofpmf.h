@@ -168,18 +168,6 @@ static inline struct mkperf_sbi_result mkperf_sbi_pmu(unsigned function, uint32_
     return MKPERF_SBI_CALL(MKPERF_SBI_PMU, function, MKPERF_RISCV_FIRST, mask, flags, a3, a4);
 }
 
-/* Returns whether a selector counts in the kernel, and whether it counts only there. A counter
- * without filters counts in all modes, whatever its selector says. */
-static inline int mkperf_pmu_counts_kernel(uint32_t select)
-{
-    return !(select & MKPERF_SELECT_K) || !(mkperf_port_pmu()->found & MKPERF_RISCV_FILTERS);
-}
-
-static inline int mkperf_pmu_kernel_alone(uint32_t select)
-{
-    return (select & MKPERF_SELECT_U) && (mkperf_port_pmu()->found & MKPERF_RISCV_FILTERS);
-}
-
 /* Returns whether an overflow in the kernel, or in user mode, is to become a sample. */
 static inline int mkperf_pmu_wants(uint32_t select, bool kernel)
 {

@@ -190,6 +190,7 @@ void mkperf_kernel_select(unsigned event)
     }
     if (e->kernel_counter != 0) {
         want->counter[e->kernel_counter - 1].select = e->kernel_select;
+        want->kernel_mask |= mkperf_counter_bit(e->kernel_counter) & ~user; /* `user`: both modes */
     }
 }
 

@@ -126,7 +126,7 @@ static inline bool mkperf_kernel_events(void)
 static inline struct mkperf_request_counter mkperf_counter_every(uint32_t select, uint32_t events)
 {
     return (struct mkperf_request_counter){
-        .select = select, .left = events, .first = events, .period = events};
+        .select = select, .left = events, .interval = events, .period = events};
 }
 
 /* Returns the cores of the mask other than this PD's. */

@@ -43,6 +43,9 @@ static void set_counter(unsigned core, uint32_t n)
     struct mkperf_request_counter *c = &mkperf_kernel.core[core].d->want.counter[counter];
     struct left *left = &multiplex.left[core][n];
     uint32_t period = mkperf_pace[core][event].period;
+    bool kernel = mkperf_plan.event[event].kernel_counter == counter + 1 ||
+                  mkperf_cpu_infers_modes(&mkperf_cpu);
+    uint32_t least = kernel ? MKPERF_MIN_KERNEL_PERIOD : MKPERF_HOOK_MIN_PERIOD;
 
     if (mkperf_plan.counting || mkperf_plan.session.events[event].read) {
         *c = mkperf_counter_every(c->select, MKPERF_COUNT_PERIOD);
@@ -58,8 +61,9 @@ static void set_counter(unsigned core, uint32_t n)
     left->interval = left->interval - left->left + wanted;
     left->left = wanted;
     c->left = wanted;
-    c->first = left->interval;
+    c->interval = left->interval;
     c->period = period;
+    c->least = mkperf_plan.event[event].least > least ? mkperf_plan.event[event].least : least;
     c->jitter_mask = mkperf_plan.session.no_jitter ? 0 : mkperf_jitter_mask(period);
     c->read = 0;
     c->reads = mkperf_plan_reads(event, counter);
@@ -72,6 +76,7 @@ static void set_own_core(void)
     struct mkperf_tally *tally = &mkperf_in.tally;
     const struct mkperf_plan_slice *slice = &mkperf_plan.slice[mkperf_in.slice];
 
+    want->kernel_mask = 0;
     for (uint32_t n = slice->first; n < slice->end; n++) {
         uint32_t counter = n - slice->first;
         unsigned event = mkperf_plan.event_of[n];

@@ -157,6 +157,7 @@ static bool plan_period(unsigned i)
         const mkperf_EventSpec *o = &mkperf_plan.request.events[other];
         users += !o->count && !o->read && (modes_of(o) & 1);
     }
+    e->least = mkperf_least_interval(frames, mkperf_plan.session.callers, reads, false);
     e->minimum = mkperf_min_period(rate, modes_of(want) == 2, frames, mkperf_plan.session.callers,
                                    reads, users);
     if (want->period != 0) {

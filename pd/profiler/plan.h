@@ -61,6 +61,7 @@ struct mkperf_plan_event {
     uint32_t kernel_select;
     uint32_t period;  /* the first one; constant without a frequency */
     uint32_t minimum; /* shortest permitted period */
+    uint32_t least;   /* the shortest interval of its user counter */
     uint32_t leader;  /* index of the group's first event, in whose samples it is read */
     uint32_t threads; /* what its user counter counts: MKPERF_PMU_USER, MKPERF_PMU_GUEST */
     /* Samples and counts that are left out. MKPERF_PMU_USER: of PDs, MKPERF_PMU_GUEST: of guests. */

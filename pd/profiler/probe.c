@@ -30,8 +30,9 @@ static bool apply_one(struct mkperf_ring_consumer *ring, uint32_t first, bool ke
         .select = mkperf_cpu.pmu->select(mkperf_cpu.id, event->code,
                                          MKPERF_PMU_THREADS | (kernel ? MKPERF_PMU_KERNEL : 0U)),
         .left = first,
-        .first = first,
+        .interval = first,
         .period = MKPERF_MAX_PERIOD,
+        .least = kernel ? MKPERF_MIN_KERNEL_PERIOD : MKPERF_HOOK_MIN_PERIOD,
     };
     mkperf_ring_clear(ring);
     for (unsigned i = 0; i < QUIET_SPINS; i++) {
@@ -101,6 +102,6 @@ void mkperf_probe_arm(uint32_t cycles)
 
     want->enable_mask = 1;
     want->counter[0].left = cycles;
-    want->counter[0].first = cycles;
+    want->counter[0].interval = cycles;
     mkperf_kernel_request(MKPERF_REQUEST_CONTINUE);
 }

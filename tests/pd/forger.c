@@ -105,18 +105,28 @@ static void forge(struct mkperf_descriptor *d)
     if (below(8) != 0) {
         want->counter_mask &= 0x3f;
         want->ring_bytes = SMALL_RING << below(10);
+        want->filters = (uint32_t)below(MKPERF_MAX_FILTERS + 1);
+        want->max_frames = (uint32_t)below(MKPERF_MAX_FRAMES + 1);
+        want->callers = (uint32_t)below(MKPERF_MAX_CALLERS + 1);
     }
     if (below(4) != 0) {
         want->counter_mask &= 0xf;
         want->ring = rings + below(16) * 0x10000;
     }
+    if (below(8) != 0) { /* otherwise counters that are not the session's */
+        uint32_t *parts[] = {&want->enable_mask, &want->read_mask, &want->slice_mask,
+                             &want->count_mask, &want->kernel_mask};
+        for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++) {
+            *parts[i] &= want->counter_mask;
+        }
+    }
     for (unsigned i = 0; i < MKPERF_MAX_COUNTERS; i++) {
         struct mkperf_request_counter *c = &want->counter[i];
         c->period = small();
         c->left = small();
-        c->first = small();
+        c->interval = small();
         if (below(4) != 0) { /* cycles, somewhere */
-            c->select = CYCLES | ((uint32_t)any() & 0xfc000000);
+            c->select = CYCLES | ((uint32_t)any() & 0xcc000000);
         }
     }
 }
@@ -166,7 +176,7 @@ static void honest(struct mkperf_descriptor *d)
     want->watermark = 2 * RING;
     want->counter[0].select = 0x80000000 | CYCLES;
     want->counter[0].left = PERIOD;
-    want->counter[0].first = PERIOD;
+    want->counter[0].interval = PERIOD;
     want->counter[0].period = PERIOD;
     request(d, (uintptr_t)d);
     applied = d->answer.status;

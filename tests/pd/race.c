@@ -167,6 +167,7 @@ static void start(void)
     descriptor.want = (struct mkperf_configuration){
         .counter_mask = 3,
         .enable_mask = 3,
+        .kernel_mask = 2,
         .max_frames = 16,
         .callers = 1,
         .watermark = INT32_MAX,
@@ -180,7 +181,7 @@ static void start(void)
         descriptor.want.counter[i] = (struct mkperf_request_counter){
             .select = CPU_CYCLES | (i == 0 ? NOT_AT_EL1 : NOT_AT_EL0),
             .left = PERIOD,
-            .first = PERIOD,
+            .interval = PERIOD,
             .period = PERIOD,
             .jitter_mask = 8191};
     }

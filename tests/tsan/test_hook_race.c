@@ -167,6 +167,7 @@ static void start(unsigned core, uint64_t *seed)
     *want = (struct mkperf_configuration){
         .counter_mask = 3,
         .enable_mask = 3,
+        .kernel_mask = 2,
         .max_frames = FRAMES,
         .callers = (uint32_t)next_random(seed) % 3,
         .watermark = 4096,
@@ -180,7 +181,7 @@ static void start(unsigned core, uint64_t *seed)
         want->counter[i] = (struct mkperf_request_counter){
             .select = 0x11 | (i == 0 ? MKPERF_SELECT_P : MKPERF_SELECT_U),
             .left = PERIOD,
-            .first = PERIOD,
+            .interval = PERIOD,
             .period = PERIOD};
     }
     ask(core, MKPERF_REQUEST_APPLY);

@@ -222,7 +222,7 @@ static void boot(unsigned there)
     d.want.ring = (uintptr_t)&memory;
     for (unsigned i = 0; i < ALL; i++) {
         d.want.counter[i] = (struct mkperf_request_counter){
-            .select = MKPERF_SELECT_P | 0x11, .left = PERIOD, .first = PERIOD, .period = PERIOD};
+            .select = MKPERF_SELECT_P | 0x11, .left = PERIOD, .interval = PERIOD, .period = PERIOD};
     }
 }
 

@@ -367,8 +367,11 @@ static uint32_t apply_one(unsigned n, uint32_t select, uint32_t period, uint32_t
     memset(&memory, 0, sizeof memory);
     d.want.counter_mask = UINT32_C(1) << n;
     d.want.enable_mask = d.want.counter_mask;
-    d.want.counter[n] = (struct mkperf_request_counter){
-        .select = select, .left = period, .first = period, .period = period, .jitter_mask = jitter};
+    d.want.counter[n] = (struct mkperf_request_counter){.select = select,
+                                                        .left = period,
+                                                        .interval = period,
+                                                        .period = period,
+                                                        .jitter_mask = jitter};
     return request(MKPERF_REQUEST_APPLY);
 }
 

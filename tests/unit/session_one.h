@@ -25,7 +25,7 @@ static void check_events(const mkperf_Status *s)
     for (unsigned i = 0; i < COUNTERS; i++) {
         if (mkperf_plan.counter_mask >> i & 1) {
             uint32_t left = 0 - sim.counter[i].value;
-            told += got.weight[i] + (sim.hook_state.counter[i].armed - left);
+            told += got.weight[i] + (sim.stopped.counter[i].interval - left);
             counted += sim.counter[i].total;
         }
     }

@@ -149,7 +149,8 @@ static void begin(uint32_t max_frames, uint32_t callers)
     hook.room = 8 *
                 (MKPERF_SAMPLE_FIXED_WORDS + 1 + (callers != 0 ? MKPERF_MAX_FRAMES : max_frames));
     hook.session.reply = 4;
-    hook.counter[0] = (struct mkperf_hook_counter){1000, 0, 500, 1000};
+    hook.session.counter[0] =
+        (struct mkperf_request_counter){.period = 1000, .least = 500, .interval = 1000};
     for (unsigned i = 0; i < THREADS; i++) {
         threads[i].badge = i + 1;
         fill_stack(i, 2);

@@ -26,7 +26,7 @@ static void test_samples(void **state)
     }
 }
 
-/* What each operation needs, and what is refused; nothing is changed by that. */
+/* What each operation needs, and what is refused: an APPLY leaves no session then, and others change nothing. */
 static void test_refusals(void **state)
 {
     struct mkperf_configuration good;
@@ -61,13 +61,42 @@ static void test_refusals(void **state)
             d.want.soft = bad[i].soft;
             d.want.soft_mask = bad[i].soft != 0;
             assert_int_equal(request(MKPERF_REQUEST_APPLY), bad[i].status);
-            assert_int_equal(cpu.running, n * 0x3f);
+            assert_int_equal(cpu.running | hook.mask, 0);
+            d.want = good;
+            if (n == 1) {
+                assert_int_equal(request(MKPERF_REQUEST_APPLY), MKPERF_REQUEST_OK);
+            }
         }
-        d.want = good;
         assert_int_equal(request_of(other, MKPERF_REQUEST_APPLY), MKPERF_REQUEST_BAD_RING);
+        assert_int_equal(cpu.running | hook.mask, 0);
         assert_int_equal(request(MKPERF_REQUEST_APPLY), MKPERF_REQUEST_OK);
         assert_int_equal(request_of(other, MKPERF_REQUEST_STOP), MKPERF_REQUEST_BAD_STATE);
         assert_int_equal(cpu.running, 0x3f);
+    }
+    /* Counters that are not the session's, and numbers above their limits, in APPLY and in CONTINUE. */
+    const struct {
+        uint32_t *member;
+        uint32_t bad;
+    } limits[] = {
+        {&d.want.enable_mask, 1 << 6},
+        {&d.want.read_mask, 1 << 6},
+        {&d.want.slice_mask, 1 << 6},
+        {&d.want.count_mask, 1 << 6},
+        {&d.want.kernel_mask, UINT32_C(1) << 31},
+        {&d.want.filters, MKPERF_MAX_FILTERS + 1},
+        {&d.want.max_frames, MKPERF_MAX_FRAMES + 1},
+        {&d.want.callers, MKPERF_MAX_CALLERS + 1},
+    };
+    for (unsigned i = 0; i < sizeof limits / sizeof *limits; i++) {
+        bool kept = (char *)limits[i].member >= (char *)&d.want.ring;
+        d.want = good;
+        assert_int_equal(request(MKPERF_REQUEST_APPLY), MKPERF_REQUEST_OK);
+        *limits[i].member = limits[i].bad;
+        assert_int_equal(request(MKPERF_REQUEST_CONTINUE),
+                         kept ? MKPERF_REQUEST_OK : MKPERF_REQUEST_BAD_COUNTERS);
+        assert_int_equal(hook.mask, kept ? 0x3f : 0);
+        assert_int_equal(request(MKPERF_REQUEST_APPLY), MKPERF_REQUEST_BAD_COUNTERS);
+        assert_int_equal(cpu.running | hook.mask, 0);
     }
     /* An event that the PMU does not take: no session is left, and it shows of which counter. */
     d.want = good;
@@ -100,8 +129,8 @@ static void test_no_request(void **state)
     assert_int_equal(request(MKPERF_REQUEST_APPLY), MKPERF_REQUEST_OK);
 }
 
-/* No interval is shorter than its sample's cost, or than the kernel needs, whatever is asked for;
- * what was added is in the sample's weight. */
+/* No interval is shorter than its counter's least one, or than the hook's, whatever is asked for; what was added is in
+ * the sample's weight. */
 static void test_least_interval(void **state)
 {
     static const uint32_t periods[] = {0, 1, 2, 100, 349, 620, 799, 1999, UINT32_MAX};
@@ -110,18 +139,16 @@ static void test_least_interval(void **state)
     for (unsigned n = 0; n < sizeof periods / sizeof *periods; n++) {
         for (unsigned jitter = 0; jitter < 2; jitter++) {
             boot(2);
-            d.want.max_frames = n % 2 != 0 ? 64 : 0;
-            uint32_t cost = MKPERF_HOOK_SAMPLE_COST + d.want.max_frames * MKPERF_HOOK_FRAME_COST;
             for (unsigned i = 0; i < 2; i++) {
                 struct mkperf_request_counter *c = &d.want.counter[i];
-                c->left = c->first = c->period = periods[n];
+                c->left = c->interval = c->period = periods[n];
                 c->jitter_mask = jitter ? UINT32_MAX : 0;
-                c->select = i == 0 ? MKPERF_SELECT_P : MKPERF_SELECT_U;
+                c->least = i == 0 ? n : MKPERF_MIN_KERNEL_PERIOD;
             }
             assert_int_equal(request(MKPERF_REQUEST_APPLY), MKPERF_REQUEST_OK);
             for (unsigned k = 0; k < 50; k++) {
                 uint32_t user = 0 - cpu.value[0], kernel = 0 - cpu.value[1];
-                assert_true(user >= cost && user >= MKPERF_HOOK_MIN_PERIOD);
+                assert_true(user >= MKPERF_HOOK_MIN_PERIOD);
                 assert_true(kernel >= MKPERF_MIN_KERNEL_PERIOD);
                 overflow(1);
                 const uint64_t *w = record();
@@ -145,7 +172,7 @@ static void test_update(void **state)
 {
     (void)state;
     boot(1);
-    d.want.counter[0].left = d.want.counter[0].first = d.want.counter[0].period = 1000000;
+    d.want.counter[0].left = d.want.counter[0].interval = d.want.counter[0].period = 1000000;
     request(MKPERF_REQUEST_APPLY);
     cpu.value[0] += 300000; /* 700,000 are left */
     d.want.counter[0].period = 400000;
@@ -382,10 +409,10 @@ static void test_values(void **state)
     (void)state;
     for (unsigned there = 1; there <= ALL; there++) {
         boot(there);
-        d.want.read_mask = UINT32_MAX - 1;
+        d.want.read_mask = d.want.counter_mask & ~1u;
         d.want.counter[0].reads = UINT32_MAX;
         for (unsigned i = 1; i < there; i++) {
-            d.want.counter[i].left = d.want.counter[i].first = MKPERF_COUNT_PERIOD;
+            d.want.counter[i].left = d.want.counter[i].interval = MKPERF_COUNT_PERIOD;
         }
         request(MKPERF_REQUEST_APPLY);
         for (unsigned i = 1; i < there; i++) {
@@ -417,7 +444,7 @@ static void test_values_of_no_sample(void **state)
     (void)state;
     for (unsigned full = 0; full < 2; full++) {
         boot(6);
-        d.want.read_mask = UINT32_MAX - 1;
+        d.want.read_mask = d.want.counter_mask & ~1u;
         d.want.counter[0].reads = UINT32_MAX;
         for (unsigned i = 1; i < 6; i++) {
             d.want.counter[i].select = MKPERF_SELECT_U;
@@ -433,7 +460,7 @@ static void test_values_of_no_sample(void **state)
         assert_int_equal(hook.lost.samples, full);
         assert_int_equal(cpu.reads, 1 + 5); /* arm it, and begin the others again */
         for (unsigned i = 1; i < 6; i++) {
-            assert_int_equal(hook.read[i], cpu.value[i] - MKPERF_COUNT_PERIOD);
+            assert_int_equal(hook.session.counter[i].read, cpu.value[i] - MKPERF_COUNT_PERIOD);
         }
     }
 }
@@ -570,7 +597,7 @@ static void test_counts(void **state)
     (void)state;
     for (unsigned there = 1; there <= ALL; there++) {
         boot(there);
-        d.want.count_mask = UINT32_MAX;
+        d.want.count_mask = d.want.counter_mask;
         d.want.counts = (uintptr_t)&table;
         d.want.sc_if = 8;
         d.want.sc_mask = 0xff;

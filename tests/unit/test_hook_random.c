@@ -24,9 +24,22 @@ static void random_request(const struct mkperf_descriptor *good, unsigned n)
             bytes[i] = (uint8_t)(draw() >> 32);
         }
         d.magic = MKPERF_DESCRIPTOR_MAGIC;
-        d.want.ring_bytes = n % 4 == 1 ? RING_BYTES : d.want.ring_bytes;
+        d.want.ring_bytes = n % 4 == 1 || n % 8 == 2 ? RING_BYTES : d.want.ring_bytes;
         d.want.ring = n % 4 != 3 ? good->want.ring : d.want.ring;
-        d.want.counter_mask &= n % 4 != 3 ? mkperf_pmu_counters() : UINT32_MAX;
+        if (n % 4 != 3) { /* within the limits */
+            uint32_t there = d.want.counter_mask &= mkperf_pmu_counters();
+            uint32_t *parts[] = {&d.want.enable_mask, &d.want.read_mask, &d.want.slice_mask,
+                                 &d.want.count_mask, &d.want.kernel_mask};
+            for (unsigned i = 0; i < 5; i++) {
+                *parts[i] &= there;
+            }
+            d.want.filters %= MKPERF_MAX_FILTERS + 1;
+            d.want.max_frames %= MKPERF_MAX_FRAMES + 1;
+            d.want.callers %= MKPERF_MAX_CALLERS + 1;
+            for (unsigned i = 0; i < ALL; i++) {
+                d.want.counter[i].select &= MKPERF_SELECT_BITS;
+            }
+        }
         d.want.counts = n % 3 == 0 ? (uintptr_t)&table : n % 3 == 1 ? 0 : d.want.counts;
         d.want.soft_mask = n % 5 != 0 ? 0 : d.want.soft_mask;
         d.want.soft = (uintptr_t)&soft;

@@ -393,16 +393,12 @@ static void test_selectors(void **unused)
     assert_int_equal(m.counter[FIRST].flags, 1 << 1 | 1 << 7 | 1 << 6);
     mkperf_pmu_select(0, pmu->select(NULL, CYCLES, MKPERF_PMU_KERNEL));
     assert_int_equal(m.counter[FIRST].flags, 1 << 1 | 1 << 7 | 1 << 5);
-    assert_true(mkperf_pmu_kernel_alone(pmu->select(NULL, CYCLES, MKPERF_PMU_KERNEL)));
-    assert_false(mkperf_pmu_counts_kernel(pmu->select(NULL, CYCLES, MKPERF_PMU_THREADS)));
     mkperf_pmu_select(0, pmu->select(NULL, 0x20055, MKPERF_PMU_ALL));
     assert_int_equal(m.counter[FIRST].event, 0x55);
     mkperf_pmu_select(0, pmu->select(NULL, 9, MKPERF_PMU_ALL));
     assert_int_not_equal(mkperf_pmu_selected(0), 9);
     assert_int_equal(m.misuse, 0);
     boot(false, false);
-    assert_false(mkperf_pmu_kernel_alone(pmu->select(NULL, CYCLES, MKPERF_PMU_KERNEL)));
-    assert_true(mkperf_pmu_counts_kernel(pmu->select(NULL, CYCLES, MKPERF_PMU_THREADS)));
     assert_true(mkperf_pmu_wants(pmu->select(NULL, CYCLES, MKPERF_PMU_THREADS), false));
     assert_false(mkperf_pmu_wants(pmu->select(NULL, CYCLES, MKPERF_PMU_THREADS), true));
 }

@@ -278,7 +278,7 @@ static void test_user_or_kernel(void **state)
     assert_int_equal(got.last.msg.session.events[2].kernel_counter, 4);
     start_session();
     assert_int_equal(sim.hook_state.kernel_mask, 1 << 0 | 1 << 3);
-    assert_int_equal(sim.hook_state.counter[0].jitter_mask, 0);
+    assert_int_equal(sim.hook_state.session.counter[0].jitter_mask, 0);
     run_machine(TICK_HZ);
     const mkperf_Status *s = stop_session();
     check_statistics(s);

@@ -204,9 +204,9 @@ static uint64_t pending(unsigned event, unsigned mode)
         return sim_stopped(number, shown->read);
     }
     if (shown->read) {
-        return sim.counter[c].value - MKPERF_COUNT_PERIOD - sim.hook_state.read[c];
+        return sim.counter[c].value - MKPERF_COUNT_PERIOD - sim.stopped.counter[c].read;
     }
-    return sim.hook_state.counter[c].armed - (0 - sim.counter[c].value);
+    return sim.stopped.counter[c].interval - (0 - sim.counter[c].value);
 }
 
 /* Every event counted in its slices is in a sample, or in transit. */

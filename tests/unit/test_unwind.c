@@ -140,7 +140,8 @@ static void begin(void)
     hook.session.unwind = (uintptr_t)tables;
     hook.session.sc_if = MKPERF_THREAD_CHILD_BIT;
     hook.session.sc_mask = MKPERF_THREAD_SC;
-    hook.counter[0] = (struct mkperf_hook_counter){1000, 0, 500, 1000};
+    hook.session.counter[0] =
+        (struct mkperf_request_counter){.period = 1000, .least = 500, .interval = 1000};
     mapped = true;
 }
 

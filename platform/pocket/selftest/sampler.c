@@ -104,6 +104,7 @@ static void start_sampling(uint32_t counters, uint32_t period, uint32_t watermar
     }
     want->counter_mask = counters;
     want->enable_mask = counters;
+    want->kernel_mask = counters & 2;
     want->max_frames = 16;
     want->watermark = watermark;
     want->ring_bytes = RING_BYTES;
@@ -112,7 +113,8 @@ static void start_sampling(uint32_t counters, uint32_t period, uint32_t watermar
         want->counter[i] = (struct mkperf_request_counter){
             .select = CPU_CYCLES | (i == 0 ? NOT_AT_EL1 : NOT_AT_EL0),
             .left = period,
-            .first = period,
+            .interval = period,
+            .least = i == 0 ? MKPERF_HOOK_MIN_PERIOD : MKPERF_MIN_KERNEL_PERIOD,
             .period = period};
     }
     answers[ANSWER_BAD] += !request(MKPERF_REQUEST_APPLY);

@@ -25,8 +25,6 @@
 #define MKPERF_SELECT_EVENT UINT32_C(0xffff)
 #define MKPERF_SELECT_BITS \
     (MKPERF_SELECT_P | MKPERF_SELECT_U | MKPERF_SELECT_M | MKPERF_SELECT_EVENT)
-int mkperf_pmu_counts_kernel(uint32_t select);
-int mkperf_pmu_kernel_alone(uint32_t select);
 #define mkperf_pmu_wants(select, kernel) true
 uint32_t mkperf_pmu_counters(void);
 uint32_t mkperf_pmu_overflow(void);
