@@ -49,29 +49,25 @@ static double share(uint64_t part, uint64_t of)
     return of != 0 ? (double)part / (double)of : 0;
 }
 
-static double pressure(const struct mkperf_flow_queue *q)
-{
-    return share(q->full_ns, q->known_ns) - share(q->empty_ns, q->known_ns);
-}
-
 /* Returns the fullest queue of packets that a stage consumes, or the emptiest one that it produces
  * for. */
 static int queue_at(const struct mkperf_flow *f, const struct mkperf_flow_stage *s, bool before)
 {
     int found = MKPERF_FLOW_NONE;
+    double most = 0;
 
     for (unsigned i = 0; i < f->nqueues; i++) {
         const struct mkperf_flow_queue *q = &f->queue[i];
-        const struct mkperf_flow_queue *best = found >= 0 ? &f->queue[found] : NULL;
 
         if (q->about.returns || q->known_ns == 0 || strcmp(q->about.kind, s->kind) != 0 ||
             s->pd != (before ? q->consumer : q->producer)) {
             continue;
         }
-        if (best == NULL ||
-            (before ? pressure(q) > pressure(best)
-                    : share(q->empty_ns, q->known_ns) > share(best->empty_ns, best->known_ns))) {
+        double empty = share(q->empty_ns, q->known_ns);
+        double much = before ? share(q->full_ns, q->known_ns) - empty : empty;
+        if (found < 0 || much > most) {
             found = (int)i;
+            most = much;
         }
     }
     return found;

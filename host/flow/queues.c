@@ -159,17 +159,11 @@ static void add_change(const struct mkperf_flow *f, struct mkperf_flow_queue *q,
            out = took != 0 ? ns / (double)took : 0;
     bool both = made != 0 && took != 0;
     uint64_t after = q->now + made - took;
+    uint64_t low = q->now < after ? q->now : after, high = q->now < after ? after : q->now;
 
-    if (both) {
-        add_time(f, q, from, to, q->now < after ? q->now : after, q->now < after ? after : q->now);
-    } else if (made != 0) {
-        add_time(f, q, from, to, q->now, after - 1);
-        q->most = after > q->most ? after : q->most;
-    } else if (took != 0) {
-        add_time(f, q, from, to, after, q->now - 1);
-    } else {
-        add_time(f, q, from, to, q->now, q->now);
-    }
+    /* A count that only grew, or only fell, had its greatest value for no time. */
+    add_time(f, q, from, to, low, high - (!both && low != high));
+    q->most = after > q->most ? after : q->most;
     q->doubt += (double)(made + took) * ns / (both ? 2 : 1);
     if (made != 0) {
         put_arrivals(q, (double)from + (both ? in / 2 : in), in, made);
@@ -178,20 +172,6 @@ static void add_change(const struct mkperf_flow *f, struct mkperf_flow_queue *q,
         take_arrivals(q, (double)from + (both ? out / 2 : 0), out, took);
     }
     q->now = after;
-}
-
-/* Starts the queue's counts again, because they cannot be continued. Only the occupancy of the
- * reading is kept. */
-static void begin_again(struct mkperf_flow_queue *q, uint64_t time, uint64_t entries)
-{
-    q->unknown_ns += q->began ? time - q->since_ns : 0;
-    q->arrivals = q->arrival_first = 0;
-    q->unmatched = entries;
-    q->first_ns = q->began ? q->first_ns : time;
-    q->first = q->began ? q->first + entries - q->now : entries; /* invariant 2 */
-    q->now = entries;
-    q->since_ns = time;
-    q->began = true;
 }
 
 bool flow_queue_read(struct mkperf_flow *f, const struct mkperf_queue_reading *r, uint64_t *made,
@@ -217,18 +197,19 @@ bool flow_queue_read(struct mkperf_flow *f, const struct mkperf_queue_reading *r
     q->head = head;
     q->tail = tail;
     from = from < q->since_ns ? q->since_ns : from;
-    if (!q->began) {
-        begin_again(q, r->time_ns, entries);
-        return false;
-    }
-    if (may_have_wrapped) {
-        q->unknown++;
-        begin_again(q, r->time_ns, entries);
-        return false;
-    }
-    if (*made > back || *took > back || q->now + *made != entries + *took) {
-        q->implausible++;
-        begin_again(q, r->time_ns, entries);
+    bool implausible = *made > back || *took > back || q->now + *made != entries + *took;
+    if (!q->began || may_have_wrapped || implausible) {
+        /* The queue's counts cannot be continued. Only the occupancy of the reading is kept. */
+        q->unknown += q->began && may_have_wrapped;
+        q->implausible += q->began && !may_have_wrapped;
+        q->unknown_ns += q->began ? r->time_ns - q->since_ns : 0;
+        q->arrivals = q->arrival_first = 0;
+        q->unmatched = entries;
+        q->first_ns = q->began ? q->first_ns : r->time_ns;
+        q->first = q->began ? q->first + entries - q->now : entries; /* invariant 2 */
+        q->now = entries;
+        q->since_ns = r->time_ns;
+        q->began = true;
         return false;
     }
     if (sampled) { /* the time since the last reading has the occupancy of this one: an estimate without a bias */

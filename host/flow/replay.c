@@ -322,12 +322,13 @@ static void begin_packet(struct replay *r, unsigned i)
         return;
     }
     p->backlog -= p->backlog != 0;
-    for (unsigned k = 0, seen = 0; k < 2 * r->nqueues && seen == 0; k++) { /* queues take turns */
-        struct replay_queue *q = &r->queue[(p->taken_from + 1 + k) % r->nqueues];
+    for (unsigned k = 0; k < r->nqueues; k++) { /* queues take turns */
+        unsigned at = (p->taken_from + 1 + k) % r->nqueues;
+        struct replay_queue *q = &r->queue[at];
         if (q->consumer == (int)i && q->entries != 0) {
             q->entries--;
-            p->taken_from = (p->taken_from + 1 + k) % r->nqueues;
-            seen = 1;
+            p->taken_from = at;
+            break;
         }
     }
     p->step = WORK;
@@ -564,13 +565,19 @@ struct mkperf_flow_prediction mkperf_flow_predict(const struct mkperf_flow *f,
 enum mkperf_status mkperf_flow_parse(const struct mkperf_flow *f, const char *text,
                                      struct mkperf_flow_change *c, struct mkperf_error *e)
 {
-    static const char *const names[] = {
-        [MKPERF_FLOW_CHANGE_OWN] = "own",           [MKPERF_FLOW_CHANGE_CALLS] = "calls",
-        [MKPERF_FLOW_CHANGE_PRIORITY] = "priority", [MKPERF_FLOW_CHANGE_CORE] = "core",
-        [MKPERF_FLOW_CHANGE_BUDGET] = "budget",     [MKPERF_FLOW_CHANGE_BATCH] = "batch",
+    static const struct {
+        const char *name;
+        uint64_t least, most; /* most 0: a change in per cent */
+    } kinds[] = {
+        [MKPERF_FLOW_CHANGE_OWN] = {"own", 0, 0},
+        [MKPERF_FLOW_CHANGE_CALLS] = {"calls", 0, 0},
+        [MKPERF_FLOW_CHANGE_PRIORITY] = {"priority", 0, 255},
+        [MKPERF_FLOW_CHANGE_CORE] = {"core", 0, MKPERF_MAX_CORES - 1},
+        [MKPERF_FLOW_CHANGE_BUDGET] = {"budget", 1, UINT32_MAX},
+        [MKPERF_FLOW_CHANGE_BATCH] = {"batch", 1, UINT32_MAX},
     };
+    enum { KINDS = sizeof kinds / sizeof *kinds };
     char name[MKPERF_MODEL_NAME], what[16], value[32], *end;
-    unsigned i = 0;
 
     *c = (struct mkperf_flow_change){.factor = 1};
     if (sscanf(text, "%63s %15s %31s", name, what, value) != 3) {
@@ -578,19 +585,16 @@ enum mkperf_status mkperf_flow_parse(const struct mkperf_flow *f, const char *te
                                 "--what-if '%s': three words are needed, such as 'echo own -20%%'",
                                 text);
     }
-    uint32_t pd = mkperf_analysis_find(f->analysis, name, strlen(name));
-    while (i < sizeof names / sizeof *names && strcmp(names[i], what) != 0) {
-        i++;
-    }
-    if (pd == MKPERF_SCHED_NOBODY || i == sizeof names / sizeof *names) {
+    size_t kind = mkperf_named(kinds, KINDS, sizeof *kinds, what);
+    c->pd = mkperf_analysis_find(f->analysis, name, strlen(name));
+    c->what = (enum mkperf_flow_what)kind;
+    if (c->pd == MKPERF_SCHED_NOBODY || kind == KINDS) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "--what-if '%s': %s", text,
-                                pd == MKPERF_SCHED_NOBODY
+                                c->pd == MKPERF_SCHED_NOBODY
                                     ? "the recording has no PD of this name"
                                     : "changes are own, calls, priority, core, budget and batch");
     }
-    c->pd = pd;
-    c->what = (enum mkperf_flow_what)i;
-    if (c->what == MKPERF_FLOW_CHANGE_OWN || c->what == MKPERF_FLOW_CHANGE_CALLS) {
+    if (kinds[kind].most == 0) {
         c->factor = 1 + strtod(value, &end) / 100;
         return strcmp(end, "%") == 0 && c->factor >= 0 && c->factor <= 100
                    ? MKPERF_OK
@@ -602,15 +606,12 @@ enum mkperf_status mkperf_flow_parse(const struct mkperf_flow *f, const char *te
     if (c->what == MKPERF_FLOW_CHANGE_BUDGET && *end == '/') {
         c->period = strtoull(end + 1, &end, 10);
     }
-    uint64_t most = c->what == MKPERF_FLOW_CHANGE_PRIORITY ? 255
-                    : c->what == MKPERF_FLOW_CHANGE_CORE   ? MKPERF_MAX_CORES - 1
-                                                           : UINT32_MAX;
-    uint64_t least = c->what == MKPERF_FLOW_CHANGE_BUDGET || c->what == MKPERF_FLOW_CHANGE_BATCH;
-    if (*end != '\0' || value[0] == '-' || c->value > most || c->value < least) {
+    if (*end != '\0' || value[0] == '-' || c->value > kinds[kind].most ||
+        c->value < kinds[kind].least) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE,
                                 "--what-if '%s': a number from %" PRIu64 " to %" PRIu64
                                 " is needed",
-                                text, least, most);
+                                text, kinds[kind].least, kinds[kind].most);
     }
     return MKPERF_OK;
 }

@@ -208,10 +208,7 @@ double mkperf_flow_drops(const struct mkperf_flow *f, const struct mkperf_flow_s
 {
     bool known = f->analysis->session.sched && s->in != 0 && s->out != 0 && !flow_is_driver(f, s);
 
-    if (!known) {
-        return NAN;
-    }
-    return s->in > s->out ? (double)(s->in - s->out) : 0;
+    return !known ? NAN : s->in > s->out ? (double)(s->in - s->out) : 0;
 }
 
 /* Follows the states of stages after an event. */
@@ -300,14 +297,12 @@ static enum mkperf_status on_sched(void *self, const struct mkperf_sched *event,
 static void add_packets(struct mkperf_flow *f, uint32_t pd, const char *kind, uint64_t n, bool in,
                         uint64_t time)
 {
-    for (unsigned i = 0; i < f->nstages; i++) {
+    for (unsigned i = 0; i < f->nstages && pd != MKPERF_SCHED_NOBODY; i++) {
         struct mkperf_flow_stage *s = &f->stage[i];
         if (s->pd == pd && strcmp(s->kind, kind) == 0) {
             *(in ? &s->in : &s->out) += n;
-            if (in == s->consumes) {
-                uint64_t k = (time - f->first_ns) / f->slice_ns;
-                s->slice_packets[k] += (double)n;
-            }
+            uint64_t slice = (time - f->first_ns) / f->slice_ns;
+            s->slice_packets[slice] += in == s->consumes ? (double)n : 0;
         }
     }
 }
@@ -331,12 +326,8 @@ static enum mkperf_status on_reading(void *self, const struct mkperf_queue_readi
     flow_slices_reach(f, now.time_ns);
     const struct mkperf_flow_queue *q = &f->queue[r->queue];
     if (flow_queue_read(f, &now, &made, &took) && !q->about.returns) {
-        if (q->producer != MKPERF_SCHED_NOBODY) {
-            add_packets(f, q->producer, q->about.kind, made, false, now.time_ns);
-        }
-        if (q->consumer != MKPERF_SCHED_NOBODY) {
-            add_packets(f, q->consumer, q->about.kind, took, true, now.time_ns);
-        }
+        add_packets(f, q->producer, q->about.kind, made, false, now.time_ns);
+        add_packets(f, q->consumer, q->about.kind, took, true, now.time_ns);
     }
     if (!f->analysis->session.sched && f->from_ns != 0 && now.time_ns >= f->from_ns) {
         restart(f);
