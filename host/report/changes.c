@@ -37,16 +37,13 @@ bool report_change_fails(const struct report_comparison *d, const struct report_
            report_change_part(d, r, REPORT_B) >= gate->limit;
 }
 
-/* Returns the title of the column of a key, and its name for programs. Latencies have the columns of their kind and of
- * the pair. */
-static const char *column_title(const struct report_comparison *d, unsigned k)
+/* Returns the column of a key: its title, and its name for programs. Latencies have the columns of their kind and of the pair. */
+static const struct report_column *column_of(const struct report_comparison *d, unsigned k)
 {
-    return d->latency ? (k == 0 ? "Kind" : "Pair") : report_column_title(d->keys.column[k]);
-}
+    static const struct report_column latency[] = {{.name = "kind", .title = "Kind"},
+                                                   {.name = "pair", .title = "Pair"}};
 
-static const char *column_name(const struct report_comparison *d, unsigned k)
-{
-    return d->latency ? (k == 0 ? "kind" : "pair") : report_column_name(d->keys.column[k]);
+    return d->latency ? &latency[k] : &report_columns[d->keys.column[k]];
 }
 
 /* Prints a row's values: of both sides, their difference, its chance, and the growth that would have been seen. Growth is red. */
@@ -90,7 +87,7 @@ static void print_columns(char *const *text, const struct report_comparison *d,
 {
     for (unsigned k = 0; k < d->keys.n; k++) {
         bool last = k + 1 == d->keys.n;
-        fprintf(out, "%-*s%s", last ? 0 : width[k], text ? text[k] : column_title(d, k),
+        fprintf(out, "%-*s%s", last ? 0 : width[k], text ? text[k] : column_of(d, k)->title,
                 last ? "\n" : "  ");
     }
 }
@@ -102,7 +99,7 @@ void report_changes_print(const struct report_comparison *d, const struct report
     int width[REPORT_SORT_KEYS];
 
     for (unsigned k = 0; k < d->keys.n; k++) {
-        width[k] = (int)strlen(column_title(d, k));
+        width[k] = (int)strlen(column_of(d, k)->title);
         for (size_t i = 0; i < d->n; i++) {
             int n = (int)strlen(d->row[i].text[k]);
             width[k] = n > width[k] ? n : width[k];
@@ -169,7 +166,7 @@ void report_changes_values(const struct report_comparison *d, const struct repor
         REPORT_PUT(v, REPORT_TEXT("event", event));
         for (unsigned k = 0; k < d->keys.n; k++) {
             if (d->keys.column[k] != REPORT_SORT_EVENT) { /* the row begins with its event */
-                REPORT_PUT(v, REPORT_TEXT(column_name(d, k), r->text[k]));
+                REPORT_PUT(v, REPORT_TEXT(column_of(d, k)->name, r->text[k]));
             }
         }
         if (d->exact) {
@@ -205,7 +202,7 @@ void report_changes_markdown(const struct report_comparison *d, const struct rep
 
     fprintf(out, "### %s\n\n| before | after | change | chance |", event);
     for (unsigned k = 0; k < d->keys.n; k++) {
-        fprintf(out, " %s |", column_title(d, k));
+        fprintf(out, " %s |", column_of(d, k)->title);
     }
     fputs("\n|---:|---:|---:|---:|", out);
     for (unsigned k = 0; k < d->keys.n; k++) {

@@ -9,16 +9,8 @@ enum { MIN_UNKNOWN_NS = 500 }; /* a shorter time is not shown: it is half of the
 /* Words of struct report_row_key. The event has none, because rows of different events always differ. */
 enum { PD = 1, NAME = 2, CORE = 4, MODE = 8, LINE = 16, DSO = 32, SLICE = 64 };
 
-struct column {
-    const char *name;    /* its name as a key of rows; NULL: it is no key */
-    const char *field;   /* perf script's name for it as a field of samples; NULL: it is no field */
-    const char *aliases; /* other names of either, separated by blanks */
-    const char *title;
-    unsigned words; /* the words in which its rows differ */
-};
-
 /* clang-format off */
-static const struct column columns[REPORT_COLUMNS] = {
+const struct report_column report_columns[REPORT_COLUMNS] = {
     /*                       -s        -F         other names                 title */
     [REPORT_SORT_PD]      = {"pd",     "comm",    "",                         "PD",     PD},
     [REPORT_SORT_SYMBOL]  = {"symbol", "sym",     "",                         "Symbol", NAME | MODE},
@@ -74,7 +66,7 @@ struct report_row_key report_columns_key(const struct report_column_list *list,
     unsigned words = 0;
 
     for (unsigned i = 0; i < list->n; i++) {
-        words |= columns[list->column[i]].words;
+        words |= report_columns[list->column[i]].words;
     }
     return (struct report_row_key){
         .pd = words & PD ? label.pd : 0,
@@ -144,16 +136,6 @@ void report_column_text(enum report_column_id column, const struct mkperf_frames
     }
 }
 
-const char *report_column_title(enum report_column_id column)
-{
-    return columns[column].title;
-}
-
-const char *report_column_name(enum report_column_id column)
-{
-    return columns[column].name;
-}
-
 /* Returns whether the n bytes at name are one of the words. */
 static bool is_word(const char *words, const char *name, size_t n)
 {
@@ -167,71 +149,55 @@ static bool is_word(const char *words, const char *name, size_t n)
     return false;
 }
 
-/* Returns the number of the column that has this name, as a key of -s or as a field of -F; REPORT_COLUMNS if there is none.
- * fields: only columns that are fields are found; otherwise only columns that are keys. */
-static unsigned find_column(const char *name, size_t n, bool fields)
+/* Finds the column whose name, as a key of -s or as a field of -F, is at *at, and moves on behind the name. The number is
+ * REPORT_COLUMNS for a column that is always there, which is no field. */
+static enum mkperf_status take_column(const char **at, bool fields, const struct mkperf_given *g,
+                                      unsigned *column)
 {
-    unsigned i = 0;
-
-    while (i < REPORT_COLUMNS &&
-           ((fields ? columns[i].field : columns[i].name) == NULL ||
-            (!is_word(columns[i].name, name, n) && !is_word(columns[i].field, name, n) &&
-             !is_word(columns[i].aliases, name, n)))) {
-        i++;
-    }
-    return i;
-}
-
-struct joined {
-    char text[256];
-};
-
-static void join(void *to, const char *word, const char *help)
-{
-    struct joined *j = to;
-    size_t n = strlen(j->text);
-
-    (void)help;
-    snprintf(j->text + n, sizeof j->text - n, "%s%s", n > 0 ? ", " : "", word);
-}
-
-static enum mkperf_status no_such(const struct mkperf_given *g, const char *name, size_t n,
-                                  mkperf_list *list, const char *what)
-{
-    char word[64], near[MKPERF_GUESS_TEXT];
-    struct joined all = {""};
+    size_t n = strcspn(*at, ","), used = 0;
+    char word[64], all[256] = "", near[MKPERF_GUESS_TEXT];
+    const char *name = *at;
     struct mkperf_guess guess;
 
+    *at += n;
+    for (*column = 0; *column < REPORT_COLUMNS; ++*column) {
+        const struct report_column *c = &report_columns[*column];
+        if ((fields ? c->field : c->name) != NULL &&
+            (is_word(c->name, name, n) || is_word(c->field, name, n) ||
+             is_word(c->aliases, name, n))) {
+            return MKPERF_OK;
+        }
+    }
+    if (!fields && is_word(always_there, name, n)) {
+        return MKPERF_OK;
+    }
     snprintf(word, sizeof word, "%.*s", (int)n, name);
     mkperf_guess_begin(&guess, word);
-    list(mkperf_guess_put, &guess);
-    list(join, &all);
-    return mkperf_usage_error(g->e, g->command, "%s: no %s '%s', there are %s%s", g->name, what,
-                              word, all.text, mkperf_guess_text(&guess, near));
+    for (unsigned i = 0; i < REPORT_COLUMNS; i++) {
+        const char *valid = fields ? report_columns[i].field : report_columns[i].name;
+        if (valid != NULL) {
+            mkperf_guess_try(&guess, valid);
+            used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", used > 0 ? ", " : "",
+                                     valid);
+        }
+    }
+    return mkperf_usage_error(g->e, g->command, "%s: no %s '%s', there are %s%s", g->name,
+                              fields ? "field" : "key", word, all, mkperf_guess_text(&guess, near));
 }
 
 enum mkperf_status report_columns_sort(struct report_column_list *list,
                                        const struct mkperf_given *g)
 {
-    bool seen[REPORT_COLUMNS] = {false};
+    const char *at = g->value;
+    unsigned i;
 
     list->n = 0;
-    for (const char *at = g->value;; at++) {
-        size_t n = strcspn(at, ",");
-        unsigned i = find_column(at, n, false);
-
-        if (i == REPORT_COLUMNS && !is_word(always_there, at, n)) {
-            return no_such(g, at, n, report_columns_put_keys, "key");
-        }
-        if (i < REPORT_COLUMNS && !seen[i]) {
-            seen[i] = true;
+    do {
+        MKPERF_TRY(take_column(&at, false, g, &i));
+        if (i < REPORT_COLUMNS && !report_columns_have(list, (enum report_column_id)i)) {
             list->column[list->n++] = (enum report_column_id)i;
         }
-        at += n;
-        if (*at == '\0') {
-            break;
-        }
-    }
+    } while (*at++ == ',');
     return list->n > 0 ? MKPERF_OK
                        : mkperf_given_bad(g, "a key in addition to what is always shown");
 }
@@ -239,36 +205,31 @@ enum mkperf_status report_columns_sort(struct report_column_list *list,
 enum mkperf_status report_columns_fields(unsigned *fields, unsigned standard,
                                          const struct mkperf_given *g)
 {
-    *fields = *g->value == '+' || *g->value == '-' ? standard : 0;
-    for (const char *at = g->value;; at++) {
-        bool less = *at == '-';
+    const char *at = g->value;
+    unsigned i;
 
+    *fields = *at == '+' || *at == '-' ? standard : 0;
+    do {
+        bool less = *at == '-';
         at += *at == '+' || less;
-        size_t n = strcspn(at, ",");
-        unsigned i = find_column(at, n, true);
-        if (i == REPORT_COLUMNS) {
-            return no_such(g, at, n, report_columns_put_fields, "field");
-        }
+        MKPERF_TRY(take_column(&at, true, g, &i));
         *fields = less ? *fields & ~(1U << i) : *fields | 1U << i;
-        at += n;
-        if (*at == '\0') {
-            return MKPERF_OK;
-        }
-    }
+    } while (*at++ == ',');
+    return MKPERF_OK;
 }
 
 void report_columns_put_keys(mkperf_put *put, void *to)
 {
     for (unsigned i = 0; i < REPORT_SORT_KEYS; i++) {
-        put(to, columns[i].name, "");
+        put(to, report_columns[i].name, "");
     }
 }
 
 void report_columns_put_fields(mkperf_put *put, void *to)
 {
     for (unsigned i = 0; i < REPORT_COLUMNS; i++) {
-        if (columns[i].field != NULL) {
-            put(to, columns[i].field, "");
+        if (report_columns[i].field != NULL) {
+            put(to, report_columns[i].field, "");
         }
     }
 }

@@ -10,52 +10,6 @@
 #include "export/formats.h"
 #include "import/import.h"
 
-struct reading {
-    struct mkperf_interactions *out;
-    bool found;
-};
-
-static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
-                              struct mkperf_error *e)
-{
-    struct reading *r = self;
-
-    (void)e;
-    if (totals->interactions != NULL) {
-        *r->out = *totals->interactions;
-        r->found = true;
-    }
-    return MKPERF_OK;
-}
-
-/* Reads the interactions of a recording. Returns INPUT if it has none, or with `stacks` none with
- * stacks. */
-static enum mkperf_status read_all(const char *path, bool stacks, struct mkperf_interactions *out,
-                                   struct mkperf_error *e)
-{
-    static const struct mkperf_sink_ops ops = {.name = "interactions",
-                                               .events = mkperf_ignore_events,
-                                               .sched = mkperf_ignore_sched,
-                                               .end = end};
-    struct reading r = {.out = out};
-    struct mkperf_sink sink = {.ops = &ops, .self = &r, .leaves_only = true};
-    const struct mkperf_input in = {.from = NULL};
-    const struct mkperf_question question = {.text = "interactions"};
-
-    MKPERF_TRY(mkperf_input_ask(path, &in, &sink, &question, e));
-    for (unsigned n = 0; stacks && r.found && n < out->npds; n++) {
-        if (out->pd[n].stack.least != 0) {
-            return MKPERF_OK;
-        }
-    }
-    if (!r.found || stacks) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: no %s were recorded (mkperf record --%s)",
-                                path, stacks ? "stacks" : "interactions",
-                                stacks ? "stack-scan" : "interactions");
-    }
-    return MKPERF_OK;
-}
-
 static uint64_t weight(const struct mkperf_interaction *e)
 {
     return e->calls + e->notifications;
@@ -89,7 +43,7 @@ static void warn_unplaced(const struct mkperf_interactions *i, const char *mark,
     }
 }
 
-void report_interactions_print(const struct mkperf_interactions *i, const char *path, FILE *out)
+static void print_table(const struct mkperf_interactions *i, const char *path, FILE *out)
 {
     char text[MKPERF_PRINTABLE_PATH];
 
@@ -107,10 +61,9 @@ void report_interactions_print(const struct mkperf_interactions *i, const char *
     for (unsigned n = 0; n < i->nedges; n++) {
         const struct mkperf_interaction *e = &i->edge[n];
         fprintf(out, "%10" PRIu64 " %13" PRIu64, e->calls, e->notifications);
-        uint64_t count = weight(e);
-        uint64_t ns = i->ns;
-        if (ns != 0) {
-            fprintf(out, " %10.1f", (double)count * 1e9 / (double)ns);
+        double count = (double)weight(e);
+        if (i->ns != 0) {
+            fprintf(out, " %10.1f", count * 1e9 / (double)i->ns);
         } else {
             fprintf(out, " %10s", "?");
         }
@@ -137,7 +90,7 @@ static void put_stack_part(uint64_t bytes, const struct mkperf_soft_stack *s, FI
     }
 }
 
-void report_stacks_print(const struct mkperf_interactions *i, const char *path, FILE *out)
+static void print_stacks(const struct mkperf_interactions *i, const char *path, FILE *out)
 {
     char text[MKPERF_PRINTABLE_PATH];
 
@@ -162,85 +115,110 @@ void report_stacks_print(const struct mkperf_interactions *i, const char *path, 
     }
 }
 
-/* Prints a quoted identifier of the DOT language. */
-static void put_id(const char *name, FILE *out)
+/* Prints an arrow. DOT quotes identifiers as JSON does. */
+static void put_arrow(struct mkperf_textout *t, const struct mkperf_interaction *e, uint64_t count,
+                      const char *what, uint64_t ns, const char *style)
 {
-    fputc('"', out);
-    for (; *name != '\0'; name++) {
-        if (*name == '"' || *name == '\\') {
-            fputc('\\', out);
+    if (count != 0) {
+        mkperf_json(t, "    %s -> %s [label='%" PRIu64, e->from, e->to, count);
+        mkperf_textout_printf(t, " %s", what);
+        if (ns != 0) {
+            mkperf_textout_printf(t, "\\n%.1f/s", (double)count * 1e9 / (double)ns);
         }
-        fputc(*name, out);
+        mkperf_textout_printf(t, "\", style=%s];\n", style);
     }
-    fputc('"', out);
 }
 
-static void put_arrow(const struct mkperf_interaction *e, uint64_t count, const char *what,
-                      uint64_t ns, const char *style, FILE *out)
+static void print_dot(const struct mkperf_interactions *i, FILE *out)
 {
-    if (count == 0) {
-        return;
-    }
-    fputs("    ", out);
-    put_id(e->from, out);
-    fputs(" -> ", out);
-    put_id(e->to, out);
-    fprintf(out, " [label=\"%" PRIu64 " %s", count, what);
-    if (ns != 0) {
-        fprintf(out, "\\n%.1f/s", (double)count * 1e9 / (double)ns);
-    }
-    fprintf(out, "\", style=%s];\n", style);
-}
+    struct mkperf_textout t = {.over = out};
 
-void report_interactions_dot(const struct mkperf_interactions *i, FILE *out)
-{
     fputs("digraph interactions {\n    node [shape=box];\n", out);
     warn_unplaced(i, "   //", out);
     for (unsigned n = 0; n < i->npds; n++) {
-        fputs("    ", out);
-        put_id(i->pd[n].pd, out);
-        fputs(";\n", out);
+        mkperf_json(&t, "    %s;\n", i->pd[n].pd);
     }
     for (unsigned n = 0; n < i->nedges; n++) {
-        put_arrow(&i->edge[n], i->edge[n].calls, "calls", i->ns, "solid", out);
-        put_arrow(&i->edge[n], i->edge[n].notifications, "notifications", i->ns, "dashed", out);
+        put_arrow(&t, &i->edge[n], i->edge[n].calls, "calls", i->ns, "solid");
+        put_arrow(&t, &i->edge[n], i->edge[n].notifications, "notifications", i->ns, "dashed");
     }
     fputs("}\n", out);
+}
+
+void report_interactions_print(const struct mkperf_interactions *i, enum report_form form,
+                               const char *path, FILE *out)
+{
+    if (form == REPORT_DOT) {
+        print_dot(i, out);
+    } else if (form == REPORT_STACKS) {
+        print_stacks(i, path, out);
+    } else if (form == REPORT_TABLE) {
+        print_table(i, path, out);
+    } else {
+        struct report_values v = report_values_begin(out, NULL, "report", path);
+        if (form == REPORT_STACKS_JSON) {
+            mkperf_jsonl_stacks(&v.to, i);
+            return;
+        }
+        REPORT_ROW(
+            &v, "interactions", REPORT_NUMBER("ns", i->ns),
+            REPORT_NUMBER("calls_dropped", mkperf_interactions_unplaced(i, MKPERF_SOFT_PPCALL)),
+            REPORT_NUMBER("notifications_dropped",
+                          mkperf_interactions_unplaced(i, MKPERF_SOFT_NOTIFICATION)),
+            REPORT_NUMBER("fault_marks_dropped", i->records_dropped));
+        mkperf_jsonl_interactions(&v.to, i);
+    }
+}
+
+struct reading {
+    struct mkperf_interactions of;
+    bool found;
+};
+
+static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
+                              struct mkperf_error *e)
+{
+    struct reading *r = self;
+
+    (void)e;
+    r->found = totals->interactions != NULL;
+    if (r->found) {
+        r->of = *totals->interactions;
+    }
+    return MKPERF_OK;
 }
 
 enum mkperf_status report_interactions(const char *path, enum report_form form, const char *output,
                                        struct mkperf_error *e)
 {
-    struct mkperf_interactions *i = mkperf_xcalloc(1, sizeof *i);
+    static const struct mkperf_sink_ops ops = {.name = "interactions",
+                                               .events = mkperf_ignore_events,
+                                               .sched = mkperf_ignore_sched,
+                                               .end = end};
+    struct reading *r = mkperf_xcalloc(1, sizeof *r);
+    struct mkperf_sink sink = {.ops = &ops, .self = r, .leaves_only = true};
+    const struct mkperf_input in = {.from = NULL};
+    const struct mkperf_question question = {.text = "interactions"};
+    bool stacks = form == REPORT_STACKS || form == REPORT_STACKS_JSON, any = false;
     struct mkperf_printout out;
 
     e->status = MKPERF_OK;
-    if (read_all(path, form == REPORT_STACKS || form == REPORT_STACKS_JSON, i, e) == MKPERF_OK &&
+    (void)mkperf_input_ask(path, &in, &sink, &question, e);
+    for (unsigned n = 0; n < r->of.npds; n++) {
+        any |= r->of.pd[n].stack.least != 0;
+    }
+    if (e->status == MKPERF_OK && !(stacks ? any : r->found)) {
+        mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: no %s were recorded (mkperf record --%s)", path,
+                         stacks ? "stacks" : "interactions",
+                         stacks ? "stack-scan" : "interactions");
+    }
+    if (e->status == MKPERF_OK &&
         mkperf_printout_open(&out, output != NULL ? output : "-", e) == MKPERF_OK) {
-        qsort(i->edge, i->nedges, sizeof i->edge[0], heavier);
-        if (form == REPORT_DOT) {
-            report_interactions_dot(i, out.to);
-        } else if (form == REPORT_JSON || form == REPORT_STACKS_JSON) {
-            struct report_values v = report_values_begin(out.to, NULL, "report", path);
-            if (form == REPORT_STACKS_JSON) {
-                mkperf_jsonl_stacks(&v.to, i);
-            } else {
-                REPORT_ROW(&v, "interactions", REPORT_NUMBER("ns", i->ns),
-                           REPORT_NUMBER("calls_dropped",
-                                         mkperf_interactions_unplaced(i, MKPERF_SOFT_PPCALL)),
-                           REPORT_NUMBER("notifications_dropped",
-                                         mkperf_interactions_unplaced(i, MKPERF_SOFT_NOTIFICATION)),
-                           REPORT_NUMBER("fault_marks_dropped", i->records_dropped));
-                mkperf_jsonl_interactions(&v.to, i);
-            }
-        } else if (form == REPORT_STACKS) {
-            report_stacks_print(i, path, out.to);
-        } else {
-            report_interactions_print(i, path, out.to);
-        }
+        qsort(r->of.edge, r->of.nedges, sizeof r->of.edge[0], heavier);
+        report_interactions_print(&r->of, form, path, out.to);
         (void)mkperf_printout_close(&out, e);
     }
-    free(i);
+    free(r);
     return e->status;
 }
 

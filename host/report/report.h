@@ -44,6 +44,15 @@ enum report_column_id {
     REPORT_COLUMNS,
 };
 
+struct report_column {
+    const char *name;    /* its name as a key of rows (-s) and for programs; NULL: it is no key */
+    const char *field;   /* perf script's name for it as a field of samples; NULL: it is no field */
+    const char *aliases; /* other names of either, separated by blanks */
+    const char *title;
+    unsigned words; /* the words in which its rows differ, as columns.c numbers them */
+};
+extern const struct report_column report_columns[REPORT_COLUMNS];
+
 /* The key of a row. A word that no chosen column needs is 0. */
 struct report_row_key {
     uint32_t pd, name, core, mode, line, event;
@@ -66,9 +75,6 @@ struct report_row_key report_columns_key(const struct report_column_list *list,
 /* Writes the text of a column of a row into a buffer of n bytes. The column is one of rows. */
 void report_column_text(enum report_column_id column, const struct mkperf_frames *f,
                         const struct report_row_key *key, char *text, size_t n);
-const char *report_column_title(enum report_column_id column);
-/* Returns the name that sort keys use. */
-const char *report_column_name(enum report_column_id column);
 
 /*
  * Parses a comma-separated list of columns of rows (-s). Other names that perf uses are known. The names of columns that are
@@ -292,14 +298,14 @@ void report_head_values(struct mkperf_profile *p, struct report_values *v);
 /* Writes for programs: a JSON row "warning" for each problem of a recording. */
 void report_warning_values(const struct mkperf_frames *f, struct report_values *v);
 
-/* interactions_table.c: one line for each edge, the busiest first, then one for each PD. */
-void report_interactions_print(const struct mkperf_interactions *i, const char *path, FILE *out);
-/* Prints a directed graph in the DOT language: PDs, and an arrow for each edge and kind. */
-void report_interactions_dot(const struct mkperf_interactions *i, FILE *out);
-/* Prints how deep each PD's stack has been. */
-void report_stacks_print(const struct mkperf_interactions *i, const char *path, FILE *out);
-/* The form of `mkperf report --interactions`, and of --stacks. */
+/*
+ * interactions_table.c: the form of `mkperf report --interactions`, and of --stacks, which shows how deep each PD's stack has been.
+ * The table has one line for each edge, the busiest first, then one for each PD. DOT is a directed graph: PDs, and an arrow for each
+ * edge and kind.
+ */
 enum report_form { REPORT_TABLE, REPORT_DOT, REPORT_JSON, REPORT_STACKS, REPORT_STACKS_JSON };
+void report_interactions_print(const struct mkperf_interactions *i, enum report_form form,
+                               const char *path, FILE *out);
 /* `mkperf report --interactions`, --stacks: reads path and writes to output (NULL: standard output). */
 enum mkperf_status report_interactions(const char *path, enum report_form form, const char *output,
                                        struct mkperf_error *e);

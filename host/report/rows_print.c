@@ -44,7 +44,7 @@ void report_rows_print(const struct report_rows *rows, FILE *out)
     char text[600];
 
     for (unsigned k = 0; k < o->keys.n; k++) {
-        width[k] = (int)strlen(report_column_title(o->keys.column[k]));
+        width[k] = (int)strlen(report_columns[o->keys.column[k]].title);
     }
     for (uint32_t i = 0; i < rows->n; i++) {
         bool shown = report_row_share(rows, i) >= o->limit;
@@ -60,7 +60,7 @@ void report_rows_print(const struct report_rows *rows, FILE *out)
     fprintf(out, "# %s%s  Samples           Period",
             o->children ? "Children      Self" : "Overhead", o->interval ? "   95 %" : "");
     for (unsigned k = 0; k < o->keys.n; k++) {
-        fprintf(out, "  %-*s", width[k], report_column_title(o->keys.column[k]));
+        fprintf(out, "  %-*s", width[k], report_columns[o->keys.column[k]].title);
     }
     fprintf(out, "\n#\n");
     for (uint32_t i = 0; i < rows->n; i++) {
@@ -161,7 +161,7 @@ void report_hierarchy_print(const struct report_rows *rows, FILE *out)
     mkperf_tree_finish(&h.tree, compare_hierarchy_nodes, &h);
     fprintf(out, "# Overhead  Samples           Period");
     for (unsigned i = 0; i < o->keys.n; i++) {
-        fprintf(out, "%s%s", i == 0 ? "  " : " / ", report_column_title(o->keys.column[i]));
+        fprintf(out, "%s%s", i == 0 ? "  " : " / ", report_columns[o->keys.column[i]].title);
     }
     fprintf(out, "\n#\n");
     print_below(&h, 0, 0);
@@ -191,7 +191,7 @@ static void put_column(struct report_values *v, enum report_column_id column,
         REPORT_PUT(v, REPORT_NUMBER("unknown_ns", unknown_ns));
     } else if (column != REPORT_SORT_EVENT || v->separator != NULL) {
         report_column_text(column, f, key, text, sizeof text);
-        REPORT_PUT(v, REPORT_TEXT(report_column_name(column), text));
+        REPORT_PUT(v, REPORT_TEXT(report_columns[column].name, text));
     }
 }
 

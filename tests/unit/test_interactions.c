@@ -51,12 +51,12 @@ static void write_lines(FILE *f)
 
 static void write_dot(FILE *f)
 {
-    report_interactions_dot(&a, f);
+    report_interactions_print(&a, REPORT_DOT, "x.data", f);
 }
 
 static void write_table(FILE *f)
 {
-    report_interactions_print(&a, "x.data", f);
+    report_interactions_print(&a, REPORT_TABLE, "x.data", f);
 }
 
 /* Lines as a perf.data reader cuts them: key, blank, value. */
@@ -153,7 +153,7 @@ static void test_reports(void **state)
 
 static void write_stacks(FILE *f)
 {
-    report_stacks_print(&a, "x.data", f);
+    report_interactions_print(&a, REPORT_STACKS, "x.data", f);
 }
 
 /* What is known of a stack, whatever the target sent. */
