@@ -16,30 +16,23 @@ enum {
 _Static_assert(ZSTD_COMPRESSBOUND(MKPERF_COMPRESSED_PART) <= RECORD_MAX - HEADER,
                "a part fits into one compressed record");
 
-/* Returns how many of the n bytes at p become a part: whole records, or a piece of a record that is too large. */
-static size_t part_of(const uint8_t *p, size_t n)
-{
-    size_t bytes = 0;
-
-    while (n - bytes >= HEADER) {
-        size_t size = mkperf_get16(p + bytes + 6);
-        if (size < HEADER || size > n - bytes || bytes + size > MKPERF_COMPRESSED_PART) {
-            break;
-        }
-        bytes += size;
-    }
-    if (bytes == 0) {
-        bytes = n < MKPERF_COMPRESSED_PART ? n : MKPERF_COMPRESSED_PART;
-    }
-    return bytes;
-}
-
 static void compress(void *self, const uint8_t *p, size_t n)
 {
     struct perfdata_compressor *c = self;
 
     while (n > 0) {
-        size_t bytes = part_of(p, n);
+        /* A part is whole records, or a piece of a record that is too large. */
+        size_t bytes = 0;
+        while (n - bytes >= HEADER) {
+            size_t size = mkperf_get16(p + bytes + 6);
+            if (size < HEADER || size > n - bytes || bytes + size > MKPERF_COMPRESSED_PART) {
+                break;
+            }
+            bytes += size;
+        }
+        if (bytes == 0) {
+            bytes = n < MKPERF_COMPRESSED_PART ? n : MKPERF_COMPRESSED_PART;
+        }
         ZSTD_inBuffer in = {.src = p, .size = bytes};
         ZSTD_outBuffer out = {.dst = c->record + HEADER, .size = RECORD_MAX - HEADER};
         size_t left = ZSTD_compressStream2(c->stream, &out, &in, ZSTD_e_flush);

@@ -7,35 +7,11 @@
 
 #include "reader_internal.h"
 
-/* Reads the trailer of a record that is no sample: its thread, time and core. */
-static void read_trailer(struct perfin_reader *r, struct perfin_cursor c, uint32_t *tid,
-                         uint64_t *time, uint32_t *core)
-{
-    const struct perfin_attr *a = &r->frame.first;
-    uint64_t type = a->sample_type;
-
-    *tid = *core = 0;
-    *time = 0;
-    if (!(a->flags & PERF_ATTR_SAMPLE_ID_ALL)) {
-        return;
-    }
-    if (type & PERF_SAMPLE_TID) {
-        perfin_take(&c, 4);
-        *tid = perfin_take32(&c);
-    }
-    if (type & PERF_SAMPLE_TIME) {
-        *time = perfin_take64(&c);
-    }
-    perfin_take(&c, (type & PERF_SAMPLE_ID ? 8 : 0) + (type & PERF_SAMPLE_STREAM_ID ? 8 : 0));
-    if (type & PERF_SAMPLE_CPU) {
-        *core = perfin_take32(&c);
-    }
-}
-
 static enum mkperf_status read_lost(struct perfin_reader *r, struct perfin_cursor c, unsigned type)
 {
+    const struct perfin_attr *a = &r->frame.first;
     struct mkperf_lost lost = {.where = MKPERF_LOST_RING};
-    uint32_t where;
+    uint32_t tid = 0;
 
     if (type == PERF_RECORD_LOST) {
         perfin_take64(&c);
@@ -44,42 +20,26 @@ static enum mkperf_status read_lost(struct perfin_reader *r, struct perfin_curso
     if (c.cut) {
         return perfin_fail(r, "a LOST record is cut");
     }
-    read_trailer(r, c, &where, &lost.time_ns, &lost.core);
-    if (r->session.native && type == PERF_RECORD_LOST && where == MKPERF_TRACE_GAP) {
+    if (a->flags & PERF_ATTR_SAMPLE_ID_ALL) { /* the trailer: thread, time and core */
+        uint64_t fields = a->sample_type;
+        if (fields & PERF_SAMPLE_TID) {
+            perfin_take(&c, 4);
+            tid = perfin_take32(&c);
+        }
+        lost.time_ns = fields & PERF_SAMPLE_TIME ? perfin_take64(&c) : 0;
+        perfin_take(&c,
+                    (fields & PERF_SAMPLE_ID ? 8 : 0) + (fields & PERF_SAMPLE_STREAM_ID ? 8 : 0));
+        lost.core = fields & PERF_SAMPLE_CPU ? perfin_take32(&c) : 0;
+    }
+    if (r->session.native && type == PERF_RECORD_LOST && tid == MKPERF_TRACE_GAP) {
         return perfin_read_gap(r, lost.samples, lost.time_ns, lost.core);
     }
-    if (r->session.native && where < MKPERF_LOST_PLACES) {
-        lost.where = (enum mkperf_lost_where)where;
+    if (r->session.native && tid < MKPERF_LOST_PLACES) {
+        lost.where = (enum mkperf_lost_where)tid;
     }
     r->lost[lost.where] += lost.samples;
     MKPERF_TRY(perfin_begin(r));
     return mkperf_sink_lost(r->sink, &lost, r->e);
-}
-
-static enum mkperf_status read_attr_record(struct perfin_reader *r, struct perfin_cursor c)
-{
-    if (!perfin_more_attrs(&r->frame, c.p, c.n)) {
-        return perfin_fail(r, "a HEADER_ATTR record is cut, or of one event too many");
-    }
-    while (r->session.model.nevents < r->frame.nattrs) {
-        perfin_more_event(&r->session, &r->frame.attr[r->session.model.nevents]);
-    }
-    return MKPERF_OK;
-}
-
-static enum mkperf_status read_event_name(struct perfin_reader *r, struct perfin_cursor c)
-{
-    uint64_t what = perfin_take64(&c);
-    int64_t event = perfin_event_of(r, perfin_take64(&c));
-
-    if (what != PERF_EVENT_UPDATE_NAME || event < 0 || event >= PERFIN_TRACE) {
-        return MKPERF_OK;
-    }
-    if (c.cut || c.n == 0 || !memchr(c.p, 0, c.n)) {
-        return perfin_fail(r, "an EVENT_UPDATE record is cut");
-    }
-    perfin_name_event(&r->session, (uint32_t)event, (const char *)c.p);
-    return MKPERF_OK;
 }
 
 static enum mkperf_status read_record(struct perfin_reader *r, struct perfin_cursor c,
@@ -97,9 +57,9 @@ static enum mkperf_status read_record(struct perfin_reader *r, struct perfin_cur
     case PERF_RECORD_LOST_SAMPLES:
         return read_lost(r, c, type);
     case PERF_RECORD_HEADER_ATTR:
-        return read_attr_record(r, c);
+        return perfin_read_attr(r, c);
     case PERF_RECORD_EVENT_UPDATE:
-        return read_event_name(r, c);
+        return perfin_read_event_name(r, c);
     case PERF_RECORD_HEADER_EVENT_TYPE:
         return perfin_keep_feature(&r->frame, type, c.p, c.n) ? MKPERF_OK
                                                               : perfin_fail(r, "a feature is cut");

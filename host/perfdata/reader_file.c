@@ -43,46 +43,31 @@ void perfin_close(struct perfin_bytes *b)
     }
 }
 
-static bool fill_buffer(struct perfin_bytes *b, uint64_t offset)
+/* Reads until the buffer has n bytes from the offset on. Bytes before them are dropped. */
+static bool fill_buffer(struct perfin_bytes *b, uint64_t offset, size_t n)
 {
-    b->buffered_at = offset;
-    b->buffered = 0;
-    while (b->buffered < PERFIN_BUFFER) {
-        ssize_t n = pread(b->fd, b->buffer + b->buffered, PERFIN_BUFFER - b->buffered,
-                          (off_t)(offset + b->buffered));
-
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            break;
-        }
-        b->buffered += (size_t)n;
+    if (!b->stream && (offset < b->buffered_at || offset - b->buffered_at > b->buffered)) {
+        b->buffered_at = offset;
+        b->buffered = 0;
     }
-    mkperf_progress_bytes(offset, b->size);
-    return b->buffered > 0;
-}
-
-/* Reads until the buffer has n bytes from the offset on, and drops the bytes before them. */
-static bool fill_stream(struct perfin_bytes *b, uint64_t offset, size_t n)
-{
-    while (b->buffered_at + b->buffered < offset + n) {
+    while (offset >= b->buffered_at && b->buffered_at + b->buffered < offset + n) {
         uint64_t skip = offset - b->buffered_at < b->buffered ? offset - b->buffered_at
                                                               : b->buffered;
+        uint64_t end = b->buffered_at + b->buffered;
 
         memmove(b->buffer, b->buffer + skip, b->buffered - skip);
         b->buffered_at += skip;
         b->buffered -= skip;
-        ssize_t got = read(b->fd, b->buffer + b->buffered, PERFIN_BUFFER - b->buffered);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
+        uint8_t *to = b->buffer + b->buffered;
+        size_t room = PERFIN_BUFFER - b->buffered;
+        ssize_t got = TEMP_FAILURE_RETRY(b->stream ? read(b->fd, to, room)
+                                                   : pread(b->fd, to, room, (off_t)end));
         if (got <= 0) {
-            b->size = b->buffered_at + b->buffered;
+            b->size = b->stream ? end : b->size;
             return false;
         }
         b->buffered += (size_t)got;
-        mkperf_progress_bytes(offset, 0);
+        mkperf_progress_bytes(offset, b->stream ? 0 : b->size);
     }
     return offset >= b->buffered_at;
 }
@@ -95,14 +80,7 @@ const uint8_t *perfin_at(struct perfin_bytes *b, uint64_t offset, size_t n)
     if (b->memory) {
         return b->memory + offset;
     }
-    if (offset < b->buffered_at || offset - b->buffered_at > b->buffered ||
-        n > b->buffered - (offset - b->buffered_at)) {
-        if (b->stream ? offset < b->buffered_at || !fill_stream(b, offset, n)
-                      : !fill_buffer(b, offset) || n > b->buffered) {
-            return NULL;
-        }
-    }
-    return b->buffer + (offset - b->buffered_at);
+    return fill_buffer(b, offset, n) ? b->buffer + (offset - b->buffered_at) : NULL;
 }
 
 enum mkperf_status perfin_bad(const struct perfin_bytes *b, uint64_t offset, const char *reason,
@@ -244,6 +222,29 @@ bool perfin_more_attrs(struct perfin_frame *f, const uint8_t *p, size_t n)
     }
     MKPERF_SORT(f->id, f->nids, MKPERF_UP(f->id, id), MKPERF_UP(f->id, event));
     return true;
+}
+
+struct perfin_id *perfin_find_id(const struct perfin_frame *f, uint64_t id)
+{
+    size_t low = 0, high = f->nids;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (f->id[middle].id < id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < f->nids && f->id[low].id == id ? &f->id[low] : NULL;
+}
+
+int64_t perfin_event_of(const struct perfin_frame *f, uint64_t id)
+{
+    const struct perfin_id *found = perfin_find_id(f, id);
+
+    return found != NULL ? (int64_t)found->event : -1;
 }
 
 /* Reads the feature table of a finished file, behind the data, in the order of the header's bits. */

@@ -100,6 +100,11 @@ enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame
                                      struct mkperf_error *e);
 void perfin_free_frame(struct perfin_frame *f);
 
+/* Returns the entry of an id; NULL: it is unknown. */
+struct perfin_id *perfin_find_id(const struct perfin_frame *f, uint64_t id);
+/* Returns the event of an id, or PERFIN_MARK, or PERFIN_TRACE and above, or -1 if the id is unknown. */
+int64_t perfin_event_of(const struct perfin_frame *f, uint64_t id);
+
 /* Adds an event, or marks, from a HEADER_ATTR record: an attribute, then ids. False: it is damaged. */
 bool perfin_more_attrs(struct perfin_frame *f, const uint8_t *p, size_t n);
 
@@ -149,15 +154,8 @@ enum mkperf_status perfin_read_totals(struct perfin_bytes *b, const struct perfi
                                       struct perfin_session *s, struct mkperf_error *e);
 void perfin_free_session(struct perfin_session *s);
 
-/* Adds an event of a later session by its attribute. The caller has checked that there is room. */
-void perfin_more_event(struct perfin_session *s, const struct perfin_attr *a);
-/* Names event number `index` as a record does, unless mkperf's own features describe it. */
-void perfin_name_event(struct perfin_session *s, uint32_t index, const char *name);
-
 /* Returns the PD id of a pid. A new pid gets a new PD. Returns -1 if the file has too many. */
 int64_t perfin_process_of(struct perfin_session *s, uint32_t pid);
-
-void perfin_set_event_name(struct mkperf_event *event, const char *name);
 
 /* Replaces *to by a copy of n bytes at p, up to the first 0. */
 void perfin_set_text(const char **to, const void *p, size_t n);
@@ -232,6 +230,9 @@ enum mkperf_status perfin_begin(struct perfin_reader *r);
 
 /* Stores the PD of a pid, which the sink knows afterwards. */
 enum mkperf_status perfin_pd_of(struct perfin_reader *r, uint32_t pid, uint32_t *id);
+/* Reads a HEADER_ATTR record: an event of a later session. The second function reads the name in an EVENT_UPDATE record. */
+enum mkperf_status perfin_read_attr(struct perfin_reader *r, struct perfin_cursor c);
+enum mkperf_status perfin_read_event_name(struct perfin_reader *r, struct perfin_cursor c);
 /* Reads a COMM record; the second function reads an MMAP or MMAP2 record. */
 enum mkperf_status perfin_read_comm(struct perfin_reader *r, struct perfin_cursor c);
 enum mkperf_status perfin_read_map(struct perfin_reader *r, struct perfin_cursor c, bool mmap2,
@@ -239,9 +240,6 @@ enum mkperf_status perfin_read_map(struct perfin_reader *r, struct perfin_cursor
 
 /* ---- reader_sample.c ---- */
 
-/* Returns the event of an id, or PERFIN_MARK, or PERFIN_TRACE and above, or -1 if the id is
- * unknown. */
-int64_t perfin_event_of(const struct perfin_reader *r, uint64_t id);
 /* Reads a SAMPLE record: a sample, a mark or a scheduling event. */
 enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cursor c,
                                       unsigned misc);

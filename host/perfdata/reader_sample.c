@@ -9,29 +9,6 @@
 
 enum { MARK_BYTES = 128 };
 
-static struct perfin_id *find_id(const struct perfin_reader *r, uint64_t id)
-{
-    size_t low = 0, high = r->frame.nids;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (r->frame.id[middle].id < id) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < r->frame.nids && r->frame.id[low].id == id ? &r->frame.id[low] : NULL;
-}
-
-int64_t perfin_event_of(const struct perfin_reader *r, uint64_t id)
-{
-    const struct perfin_id *found = find_id(r, id);
-
-    return found != NULL ? (int64_t)found->event : -1;
-}
-
 /* Passes the events of a later session on to the sink. */
 static enum mkperf_status announce_events(struct perfin_reader *r)
 {
@@ -60,7 +37,7 @@ struct raw_sample {
 static void add_count(const struct perfin_reader *r, struct raw_sample *s, uint64_t count,
                       uint64_t id)
 {
-    struct perfin_id *of = find_id(r, id);
+    struct perfin_id *of = perfin_find_id(&r->frame, id);
 
     if (of == NULL || of->event >= PERFIN_TRACE) {
         return;
@@ -111,11 +88,11 @@ static bool find_event(const struct perfin_reader *r, const struct perfin_cursor
     int64_t event = -1;
 
     if (type & PERF_SAMPLE_IDENTIFIER) {
-        event = perfin_event_of(r, perfin_take64(&c));
+        event = perfin_event_of(&r->frame, perfin_take64(&c));
     } else if (type & PERF_SAMPLE_ID) {
         perfin_take(&c, (type & PERF_SAMPLE_IP ? 8 : 0) + (type & PERF_SAMPLE_TID ? 8 : 0) +
                             (type & PERF_SAMPLE_TIME ? 8 : 0) + (type & PERF_SAMPLE_ADDR ? 8 : 0));
-        event = perfin_event_of(r, perfin_take64(&c));
+        event = perfin_event_of(&r->frame, perfin_take64(&c));
     }
     if (event < 0 && r->frame.nattrs == 1 && !r->frame.has_trace) {
         event = 0;

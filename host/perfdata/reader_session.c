@@ -36,49 +36,42 @@ int64_t perfin_process_of(struct perfin_session *s, uint32_t pid)
     return s->nprocesses++;
 }
 
-/* Reads a string of perf: its length with padding, then the text. Returns the bytes of both; 0: it is cut. */
-static size_t perf_string(const uint8_t *p, size_t n, const char **out)
+/* Takes a string of perf: its length with padding, then the text. False: it is cut. */
+static bool take_string(struct perfin_cursor *c, const char **out)
 {
-    uint32_t length;
+    uint32_t length = perfin_take32(c);
+    const uint8_t *p = c->cut ? NULL : perfin_take(c, length);
 
-    if (n < 4 || (length = mkperf_get32(p)) > n - 4) {
-        return 0;
+    if (p != NULL) {
+        perfin_set_text(out, p, length);
     }
-    perfin_set_text(out, p + 4, length);
-    return 4 + (size_t)length;
+    return p != NULL;
 }
 
 static void read_string(struct perfin_bytes *b, const struct perfin_frame *f, unsigned bit,
                         const char **out)
 {
-    size_t n;
-    uint8_t *p = perfin_feature(b, f, bit, &n);
+    struct perfin_cursor c = {.n = 0};
+    uint8_t *p = perfin_feature(b, f, bit, &c.n);
 
-    if (p) {
-        perf_string(p, n, out);
-        free(p);
-    }
+    c.p = p;
+    take_string(&c, out);
+    free(p);
 }
 
 /* Reads the command line: its words, joined by blanks. */
 static void read_command(struct perfin_bytes *b, const struct perfin_frame *f, const char **out)
 {
-    size_t n, at = 4;
-    uint8_t *p = perfin_feature(b, f, HEADER_CMDLINE, &n);
+    struct perfin_cursor c = {.n = 0};
+    uint8_t *p = perfin_feature(b, f, HEADER_CMDLINE, &c.n);
     const char *word = NULL;
     char *text = NULL;
     size_t size;
     FILE *joined = mkperf_memstream_open(&text, &size);
 
-    if (p && n >= 4) {
-        for (uint32_t i = 0, words = mkperf_get32(p); i < words; i++) {
-            size_t used = perf_string(p + at, n - at, &word);
-            if (used == 0) {
-                break;
-            }
-            fprintf(joined, "%s%s", i ? " " : "", word);
-            at += used;
-        }
+    c.p = p;
+    for (uint32_t i = 0, words = perfin_take32(&c); i < words && take_string(&c, &word); i++) {
+        fprintf(joined, "%s%s", i ? " " : "", word);
     }
     mkperf_memstream_close(joined);
     if (size > 0) {
@@ -89,7 +82,7 @@ static void read_command(struct perfin_bytes *b, const struct perfin_frame *f, c
     free(p);
 }
 
-void perfin_set_event_name(struct mkperf_event *event, const char *name)
+static void set_event_name(struct mkperf_event *event, const char *name)
 {
     snprintf(event->name, sizeof event->name, "%s", name);
 }
@@ -97,31 +90,21 @@ void perfin_set_event_name(struct mkperf_event *event, const char *name)
 static void read_event_names(struct perfin_bytes *b, const struct perfin_frame *f,
                              struct mkperf_session *s)
 {
-    size_t n, at = 8;
-    uint8_t *p = perfin_feature(b, f, HEADER_EVENT_DESC, &n);
-    uint32_t events = p && n >= 8 ? mkperf_get32(p) : 0;
-    size_t attr = events ? mkperf_get32(p + 4) : 0;
+    struct perfin_cursor c = {.n = 0};
+    uint8_t *p = perfin_feature(b, f, HEADER_EVENT_DESC, &c.n);
+    const char *name = NULL;
 
-    for (uint32_t i = 0; i < events && i < s->nevents; i++) {
-        const char *name = NULL;
-        size_t used, ids;
-
-        if (attr > n - at || n - at - attr < 4) {
-            break;
+    c.p = p;
+    uint32_t events = perfin_take32(&c), attr = perfin_take32(&c);
+    for (uint32_t i = 0; i < events && i < s->nevents && !c.cut; i++) {
+        perfin_take(&c, attr);
+        uint32_t ids = perfin_take32(&c);
+        if (take_string(&c, &name)) {
+            set_event_name(&s->event[i], name);
         }
-        ids = mkperf_get32(p + at + attr);
-        at += attr + 4;
-        used = perf_string(p + at, n - at, &name);
-        if (used > 0) {
-            perfin_set_event_name(&s->event[i], name);
-        }
-        free((char *)name);
-        at += used;
-        if (used == 0 || ids > (n - at) / 8) {
-            break;
-        }
-        at += 8 * ids;
+        perfin_take(&c, 8 * (size_t)ids);
     }
+    free((char *)name);
     free(p);
 }
 
@@ -153,37 +136,15 @@ static struct mkperf_event event_of(const struct perfin_attr *a)
     };
 
     if (a->type == PERF_TYPE_HARDWARE && a->config < sizeof hardware / sizeof *hardware) {
-        perfin_set_event_name(&event, hardware[a->config]);
+        set_event_name(&event, hardware[a->config]);
     } else if (a->type == PERF_TYPE_SOFTWARE && a->config <= 1) {
-        perfin_set_event_name(&event, a->config ? "task-clock" : "cpu-clock");
+        set_event_name(&event, a->config ? "task-clock" : "cpu-clock");
     } else if (a->type == PERF_TYPE_RAW) {
         snprintf(event.name, sizeof event.name, "r%" PRIx64, a->config);
     } else {
         snprintf(event.name, sizeof event.name, "event-%" PRIu64 ":%" PRIu64, a->type, a->config);
     }
     return event;
-}
-
-void perfin_more_event(struct perfin_session *s, const struct perfin_attr *a)
-{
-    s->model.event[s->model.nevents++] = event_of(a);
-}
-
-void perfin_name_event(struct perfin_session *s, uint32_t index, const char *name)
-{
-    struct mkperf_event *event = &s->model.event[index];
-
-    if (index < s->described || index >= s->model.nevents) {
-        return;
-    }
-    perfin_set_event_name(event, name);
-    char *modes = strrchr(event->name, ':');
-    event->host = modes != NULL && strchr(modes, 'H') != NULL && !event->guest;
-    if (modes != NULL && strcmp(modes, mkperf_event_modes(event)) == 0) {
-        *modes = '\0'; /* they are shown behind the name again */
-    } else {
-        event->host = false;
-    }
 }
 
 void perfin_read_perf_features(struct perfin_bytes *b, const struct perfin_frame *f,
@@ -289,6 +250,45 @@ enum mkperf_status perfin_begin(struct perfin_reader *r)
             perfin_pd_of(r, r->session.process[i].pid, &id) != MKPERF_OK) {
             return r->e->status;
         }
+    }
+    return MKPERF_OK;
+}
+
+enum mkperf_status perfin_read_attr(struct perfin_reader *r, struct perfin_cursor c)
+{
+    struct mkperf_session *s = &r->session.model;
+
+    if (!perfin_more_attrs(&r->frame, c.p, c.n)) {
+        return perfin_fail(r, "a HEADER_ATTR record is cut, or of one event too many");
+    }
+    for (; s->nevents < r->frame.nattrs; s->nevents++) {
+        s->event[s->nevents] = event_of(&r->frame.attr[s->nevents]);
+    }
+    return MKPERF_OK;
+}
+
+enum mkperf_status perfin_read_event_name(struct perfin_reader *r, struct perfin_cursor c)
+{
+    uint64_t what = perfin_take64(&c);
+    int64_t index = perfin_event_of(&r->frame, perfin_take64(&c));
+
+    if (what != PERF_EVENT_UPDATE_NAME || index < 0 || index >= PERFIN_TRACE) {
+        return MKPERF_OK;
+    }
+    if (c.cut || c.n == 0 || !memchr(c.p, 0, c.n)) {
+        return perfin_fail(r, "an EVENT_UPDATE record is cut");
+    }
+    if (index < r->session.described || index >= r->session.model.nevents) {
+        return MKPERF_OK;
+    }
+    struct mkperf_event *event = &r->session.model.event[index];
+    set_event_name(event, (const char *)c.p);
+    char *modes = strrchr(event->name, ':');
+    event->host = modes != NULL && strchr(modes, 'H') != NULL && !event->guest;
+    if (modes != NULL && strcmp(modes, mkperf_event_modes(event)) == 0) {
+        *modes = '\0'; /* they are shown behind the name again */
+    } else {
+        event->host = false;
     }
     return MKPERF_OK;
 }

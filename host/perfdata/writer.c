@@ -363,9 +363,6 @@ static enum mkperf_status write_start(struct mkperf_perfdata *w, struct mkperf_e
      * except in the file, and warn. If it were listed as a user's file, perf would not resolve its addresses. */
     build_id_entry(w->build_ids, PERF_RECORD_MISC_KERNEL, DUMMY_NAME, &dummy_build_id);
     perfdata_head_close(w);
-    if (w->level != 0) {
-        perfdata_compressed_add(&w->head, w->level);
-    }
     if (w->out.stream) {
         /* The head of a pipe: its header, events and features as records. */
         uint8_t header[PERF_PIPE_HEADER_BYTES];
@@ -559,25 +556,6 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
     return mkperf_outfile_status(&w->out, e);
 }
 
-/* Returns the time of the core that is furthest behind, or 0 if a core has no sample or event, or the number of cores
- * is unknown. */
-static uint64_t furthest_behind(const struct mkperf_perfdata *w)
-{
-    uint64_t oldest = UINT64_MAX;
-
-    if (w->session.cores == 0 || (w->session.nevents != 0 && w->session.cores > w->ncores) ||
-        (w->session.sched && w->session.cores > w->cores_known)) {
-        return 0;
-    }
-    for (unsigned i = 0; w->session.nevents != 0 && i < w->ncores; i++) {
-        oldest = w->core_ns[i] < oldest ? w->core_ns[i] : oldest;
-    }
-    for (unsigned i = 0; i < w->cores_known; i++) {
-        oldest = w->cores[i].last_ns < oldest ? w->cores[i].last_ns : oldest;
-    }
-    return oldest;
-}
-
 /*
  * Ends a round, if it is due. A round promises perf that no later record is older than the newest one
  * before the previous round. While samples arrive in one order, this is always true. Otherwise only
@@ -587,10 +565,20 @@ static uint64_t furthest_behind(const struct mkperf_perfdata *w)
  */
 static void finish_round(struct mkperf_perfdata *w)
 {
-    uint64_t bytes = mkperf_outfile_taken(&w->out) - w->round_taken;
+    uint64_t bytes = mkperf_outfile_taken(&w->out) - w->round_taken, behind = UINT64_MAX;
+    unsigned cores = w->session.cores;
 
-    if (bytes < ROUND_BYTES ||
-        (w->unordered && bytes < ROUND_BYTES_MAX && furthest_behind(w) < w->round_ns)) {
+    for (unsigned i = 0; w->session.nevents != 0 && i < w->ncores; i++) {
+        behind = w->core_ns[i] < behind ? w->core_ns[i] : behind;
+    }
+    for (unsigned i = 0; i < w->cores_known; i++) {
+        behind = w->cores[i].last_ns < behind ? w->cores[i].last_ns : behind;
+    }
+    if (cores == 0 || (w->session.nevents != 0 && cores > w->ncores) ||
+        (w->session.sched && cores > w->cores_known)) {
+        behind = 0; /* a core has no sample or event, or the number of cores is unknown */
+    }
+    if (bytes < ROUND_BYTES || (w->unordered && bytes < ROUND_BYTES_MAX && behind < w->round_ns)) {
         return;
     }
     perfdata_sched_runtimes(w);

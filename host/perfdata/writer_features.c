@@ -39,20 +39,6 @@ void perfdata_features_free(struct perfdata_features *f)
     f->n = 0;
 }
 
-void perfdata_compressed_add(struct perfdata_features *f, int level)
-{
-    enum { VERSION = 0, ZSTD = 1 }; /* the values that perf writes */
-    uint8_t numbers[20];
-    struct mkperf_put c = {numbers};
-
-    mkperf_put32(&c, VERSION);
-    mkperf_put32(&c, ZSTD);
-    mkperf_put32(&c, (uint32_t)level);
-    mkperf_put32(&c, 0);
-    mkperf_put32(&c, MKPERF_COMPRESSED_PART);
-    perfdata_features_add(f, HEADER_COMPRESSED, numbers, sizeof numbers);
-}
-
 size_t perfdata_string(uint8_t *p, const char *text)
 {
     size_t n = strnlen(text, PERF_PATH_MAX - 1);

@@ -262,6 +262,17 @@ void perfdata_head_close(struct mkperf_perfdata *w)
                                             : "aarch64");
     perfdata_features_add(&w->head, HEADER_BUILD_ID, w->build_ids_text, w->build_ids_size);
     perfdata_features_add(&w->head, MKPERF_PERFDATA_SESSION, w->about_text, w->about_size);
+    if (w->level != 0) {
+        enum { VERSION = 0, ZSTD = 1 }; /* the values that perf writes */
+        uint8_t numbers[20];
+        struct mkperf_put c = {numbers};
+        mkperf_put32(&c, VERSION);
+        mkperf_put32(&c, ZSTD);
+        mkperf_put32(&c, (uint32_t)w->level);
+        mkperf_put32(&c, 0);
+        mkperf_put32(&c, MKPERF_COMPRESSED_PART);
+        perfdata_features_add(&w->head, HEADER_COMPRESSED, numbers, sizeof numbers);
+    }
 }
 
 /* Returns the number of ids that the first tracepoint has in addition to its own: trailers have the id of the first
@@ -271,32 +282,31 @@ static unsigned trailer_ids(const struct mkperf_perfdata *w)
     return w->session.nevents == 0 && perfdata_trace_points(w) != 0;
 }
 
+/* Writes the ids of all attributes, then the attributes, each with the place of its ids. */
 static void write_attrs(struct mkperf_perfdata *w)
 {
     uint8_t buffer[(MKPERF_MODEL_EVENTS + MKPERF_TRACE_POINTS + 1) * (8 + PERF_ATTR_BYTES + 16)];
     struct mkperf_put c = {buffer};
-    uint64_t n = w->session.nevents;
+    unsigned n = w->session.nevents, all = n + perfdata_trace_points(w);
+    uint64_t at = PERF_HEADER_BYTES;
 
-    for (unsigned i = 0; i < n; i++) {
-        mkperf_put64(&c, i + 1);
-    }
     if (trailer_ids(w)) {
         mkperf_put64(&c, 1);
     }
-    for (unsigned i = 0; i < perfdata_trace_points(w); i++) {
-        mkperf_put64(&c, MKPERF_TRACE_ID + i);
+    for (unsigned i = 0; i < all; i++) {
+        mkperf_put64(&c, i < n ? i + 1 : MKPERF_TRACE_ID + i - n);
     }
-    for (unsigned i = 0; i < n; i++) {
-        perfdata_put_attr(&c, w, i);
-        mkperf_put64(&c, PERF_HEADER_BYTES + 8 * i);
-        mkperf_put64(&c, 8);
-    }
-    for (unsigned i = 0; i < perfdata_trace_points(w); i++) {
-        bool two = i == 0 && trailer_ids(w);
+    for (unsigned i = 0; i < all; i++) {
+        uint64_t size = i == 0 && trailer_ids(w) ? 16 : 8;
 
-        perfdata_put_trace_attr(&c, (enum mkperf_trace_point)i);
-        mkperf_put64(&c, PERF_HEADER_BYTES + 8 * (two ? n : n + trailer_ids(w) + i));
-        mkperf_put64(&c, two ? 16 : 8);
+        if (i < n) {
+            perfdata_put_attr(&c, w, i);
+        } else {
+            perfdata_put_trace_attr(&c, (enum mkperf_trace_point)(i - n));
+        }
+        mkperf_put64(&c, at);
+        mkperf_put64(&c, size);
+        at += size;
     }
     mkperf_outfile_write(&w->out, buffer, (size_t)(c.p - buffer));
 }

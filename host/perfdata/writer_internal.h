@@ -116,8 +116,6 @@ void perfdata_features_add(struct perfdata_features *f, unsigned bit, const void
 struct perfdata_feature *perfdata_features_at(struct perfdata_features *f, unsigned bit,
                                               uint64_t offset, size_t n);
 void perfdata_features_free(struct perfdata_features *f);
-/* Adds the feature that a file with compressed records has. */
-void perfdata_compressed_add(struct perfdata_features *f, int level);
 /* Writes the feature table and the features that are not in the file. Patches the header, and the ratio of
  * compression. */
 void perfdata_tail_write(struct mkperf_outfile *out, uint64_t data_offset,

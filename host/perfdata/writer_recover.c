@@ -82,24 +82,6 @@ static bool is_ours(unsigned type, size_t size)
     return size >= 8 && size % 8 == 0 && type != 0 && type <= PERF_RECORD_EVENT_UPDATE;
 }
 
-/* Counts the records in a compressed one. False: it is damaged. */
-static bool scan_compressed(struct reader *r, const uint8_t *record, size_t size,
-                            struct mkperf_totals *t)
-{
-    const char *problem;
-    const uint8_t *p;
-    size_t n;
-
-    perfin_inflate_feed(&r->inflate, record + 8, size - 8);
-    while ((p = perfin_inflate_next(&r->inflate, &n, &problem)) != NULL) {
-        if (!is_ours(mkperf_get32(p), n)) {
-            return false;
-        }
-        count_record(r, p, n, t);
-    }
-    return problem == NULL;
-}
-
 /*
  * Sets r->end and *t to the end of the last whole record of a type that the writer uses. Compressed
  * records that end within a record, which a later one was to continue, are not kept.
@@ -108,6 +90,7 @@ static void scan_records(struct reader *r, struct mkperf_totals *t)
 {
     struct mkperf_totals now = *t;
     uint64_t at = r->data;
+    const char *problem;
     const uint8_t *p;
 
     r->end = at;
@@ -129,7 +112,14 @@ static void scan_records(struct reader *r, struct mkperf_totals *t)
         if (!within) {
             now = *t;
         }
-        if (!scan_compressed(r, p, size, &now)) {
+        perfin_inflate_feed(&r->inflate, p + 8, size - 8);
+        while ((p = perfin_inflate_next(&r->inflate, &size, &problem)) != NULL) {
+            if (!is_ours(mkperf_get32(p), size)) {
+                return;
+            }
+            count_record(r, p, size, &now);
+        }
+        if (problem != NULL) {
             return;
         }
         if (!perfin_inflate_is_cut(&r->inflate)) {

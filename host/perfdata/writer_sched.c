@@ -31,84 +31,22 @@ static uint32_t pid_of(const struct mkperf_perfdata *w, uint32_t pd)
     return p == NULL || p->idle ? 0 : pd + 1;
 }
 
+/* Puts the name and the pid of a PD; the second function also its priority. */
 static void put_comm(struct mkperf_put *c, const struct mkperf_perfdata *w, uint32_t pd)
 {
     const struct perfdata_pd *p = pd_of(w, pd);
     const char *name = p != NULL ? p->name : "unknown";
 
     mkperf_put_padded(c, name, strnlen(name, TRACE_COMM_BYTES - 1), TRACE_COMM_BYTES);
+    mkperf_put32(c, pid_of(w, pd));
 }
 
-static uint32_t prio_of(const struct mkperf_perfdata *w, uint32_t pd)
+static void put_comm_and_prio(struct mkperf_put *c, const struct mkperf_perfdata *w, uint32_t pd)
 {
     const struct perfdata_pd *p = pd_of(w, pd);
 
-    return p != NULL ? p->priority : PRIO_UNKNOWN;
-}
-
-static void put_fields(struct mkperf_put *c, const struct mkperf_perfdata *w,
-                       enum mkperf_trace_point point, uint32_t pd, const struct mkperf_sched *s)
-{
-    mkperf_put64(c, MKPERF_TRACE_ID + point);
-    mkperf_put32(c, pid_of(w, pd));
-    mkperf_put32(c, pid_of(w, pd));
-    mkperf_put64(c, s->time_ns);
-    mkperf_put64(c, s->core);
-}
-
-/* Puts the size of the raw data with the record's padding, and the fields that all tracepoints have. */
-static void put_raw(struct mkperf_put *c, const struct mkperf_perfdata *w,
-                    enum mkperf_trace_point point, uint32_t pd, size_t bytes)
-{
-    mkperf_put32(c, (uint32_t)((4 + bytes + 7) / 8 * 8 - 4));
-    mkperf_put16(c, (uint16_t)mkperf_trace_number(point));
-    mkperf_put16(c, 0);
-    mkperf_put32(c, pid_of(w, pd));
-}
-
-/* Begins a sample with `bytes` of raw data. The caller puts the fields of its tracepoint. */
-static struct mkperf_put begin_tracepoint(struct mkperf_perfdata *w, enum mkperf_trace_point point,
-                                          uint32_t pd, const struct mkperf_sched *s, size_t bytes)
-{
-    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
-
-    put_fields(&c, w, point, pd, s);
-    put_raw(&c, w, point, pd, bytes);
-    return c;
-}
-
-static void put_wakeup(struct mkperf_perfdata *w, const struct mkperf_sched *s)
-{
-    w->pd[s->to].sleep = AWAKE;
-    if (pid_of(w, s->to) == 0) {
-        return;
-    }
-    struct mkperf_put c = begin_tracepoint(w, MKPERF_TRACE_WAKEUP, s->from, s, TRACE_WAKEUP_BYTES);
-    put_comm(&c, w, s->to);
-    mkperf_put32(&c, pid_of(w, s->to));
-    mkperf_put32(&c, prio_of(w, s->to));
-    mkperf_put32(&c, s->core);
-    perfdata_end(&w->out, c);
-}
-
-void perfdata_sched_runtimes(struct mkperf_perfdata *w)
-{
-    for (uint32_t i = 0; i < w->npds; i++) {
-        if (w->pd[i].ran_ns > w->pd[i].written_ns) {
-            /* Writes how long a PD ran since the last such record. perf adds them up, so no switch needs its own. */
-            struct perfdata_pd *p = &w->pd[i];
-            const struct mkperf_sched s = {.time_ns = w->last_ns, .core = p->core};
-            struct mkperf_put c =
-                begin_tracepoint(w, MKPERF_TRACE_RUNTIME, i, &s, TRACE_RUNTIME_BYTES);
-            put_comm(&c, w, i);
-            mkperf_put32(&c, pid_of(w, i));
-            mkperf_put32(&c, 0);
-            mkperf_put64(&c, p->ran_ns - p->written_ns);
-            mkperf_put64(&c, p->ran_ns);
-            p->written_ns = p->ran_ns;
-            perfdata_end(&w->out, c);
-        }
-    }
+    put_comm(c, w, pd);
+    mkperf_put32(c, p != NULL ? p->priority : PRIO_UNKNOWN);
 }
 
 /* Returns the function that takes the kernel's lock, in kernels that mkperf knows, or 0 if it is
@@ -126,24 +64,63 @@ static uint64_t lock_function(struct mkperf_perfdata *w)
     return w->lock;
 }
 
-/* Writes a record for `perf lock contention`. perf pairs these records by thread, and adds them up by thread or by the
- * fourth function of the chain, because on Linux the first three belong to the lock and to the tracepoint. */
-static void put_lock(struct mkperf_perfdata *w, const struct mkperf_sched *s)
+/* Begins a sample with `bytes` of raw data. The caller puts the fields of its tracepoint. Those of the lock have a callchain:
+ * perf adds them up by its fourth function, because on Linux the first three belong to the lock and to the tracepoint. */
+static struct mkperf_put begin_tracepoint(struct mkperf_perfdata *w, enum mkperf_trace_point point,
+                                          uint32_t pd, const struct mkperf_sched *s, size_t bytes)
 {
-    enum { CHAIN = 5, SPIN = 1 };
-    bool waits = s->kind == MKPERF_SCHED_LOCK_WAIT;
-    enum mkperf_trace_point point = waits ? MKPERF_TRACE_LOCK_BEGIN : MKPERF_TRACE_LOCK_END;
+    enum { CHAIN = 5 };
     struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
-    put_fields(&c, w, point, s->from, s);
-    mkperf_put64(&c, CHAIN);
-    mkperf_put64(&c, PERF_CONTEXT_KERNEL);
-    for (unsigned i = 1; i < CHAIN; i++) {
-        mkperf_put64(&c, lock_function(w));
+
+    mkperf_put64(&c, MKPERF_TRACE_ID + point);
+    mkperf_put32(&c, pid_of(w, pd));
+    mkperf_put32(&c, pid_of(w, pd));
+    mkperf_put64(&c, s->time_ns);
+    mkperf_put64(&c, s->core);
+    if (point == MKPERF_TRACE_LOCK_BEGIN || point == MKPERF_TRACE_LOCK_END) {
+        mkperf_put64(&c, CHAIN);
+        mkperf_put64(&c, PERF_CONTEXT_KERNEL);
+        for (unsigned i = 1; i < CHAIN; i++) {
+            mkperf_put64(&c, lock_function(w));
+        }
     }
-    put_raw(&c, w, point, s->from, TRACE_LOCK_BYTES);
-    mkperf_put64(&c, lock_function(w));
-    mkperf_put32(&c, waits ? SPIN : 0);
+    /* The size of the raw data with the record's padding, and the fields that all tracepoints have. */
+    mkperf_put32(&c, (uint32_t)((4 + bytes + 7) / 8 * 8 - 4));
+    mkperf_put16(&c, (uint16_t)mkperf_trace_number(point));
+    mkperf_put16(&c, 0);
+    mkperf_put32(&c, pid_of(w, pd));
+    return c;
+}
+
+static void put_wakeup(struct mkperf_perfdata *w, const struct mkperf_sched *s)
+{
+    w->pd[s->to].sleep = AWAKE;
+    if (pid_of(w, s->to) == 0) {
+        return;
+    }
+    struct mkperf_put c = begin_tracepoint(w, MKPERF_TRACE_WAKEUP, s->from, s, TRACE_WAKEUP_BYTES);
+    put_comm_and_prio(&c, w, s->to);
+    mkperf_put32(&c, s->core);
     perfdata_end(&w->out, c);
+}
+
+void perfdata_sched_runtimes(struct mkperf_perfdata *w)
+{
+    for (uint32_t i = 0; i < w->npds; i++) {
+        if (w->pd[i].ran_ns > w->pd[i].written_ns) {
+            /* Writes how long a PD ran since the last such record. perf adds them up, so no switch needs its own. */
+            struct perfdata_pd *p = &w->pd[i];
+            const struct mkperf_sched s = {.time_ns = w->last_ns, .core = p->core};
+            struct mkperf_put c =
+                begin_tracepoint(w, MKPERF_TRACE_RUNTIME, i, &s, TRACE_RUNTIME_BYTES);
+            put_comm(&c, w, i);
+            mkperf_put32(&c, 0);
+            mkperf_put64(&c, p->ran_ns - p->written_ns);
+            mkperf_put64(&c, p->ran_ns);
+            p->written_ns = p->ran_ns;
+            perfdata_end(&w->out, c);
+        }
+    }
 }
 
 static void add_switch(struct mkperf_perfdata *w, const struct mkperf_sched *s)
@@ -166,13 +143,9 @@ static void add_switch(struct mkperf_perfdata *w, const struct mkperf_sched *s)
     }
     bool known = s->from != MKPERF_SCHED_NOBODY;
     struct mkperf_put c = begin_tracepoint(w, MKPERF_TRACE_SWITCH, s->from, s, TRACE_SWITCH_BYTES);
-    put_comm(&c, w, s->from);
-    mkperf_put32(&c, pid_of(w, s->from));
-    mkperf_put32(&c, prio_of(w, s->from));
+    put_comm_and_prio(&c, w, s->from);
     mkperf_put64(&c, mkperf_trace_prev_state(s->reason));
-    put_comm(&c, w, s->to);
-    mkperf_put32(&c, pid_of(w, s->to));
-    mkperf_put32(&c, prio_of(w, s->to));
+    put_comm_and_prio(&c, w, s->to);
     mkperf_put32(&c, s->reason);
     mkperf_put32(&c, known);
     perfdata_end(&w->out, c);
@@ -243,14 +216,20 @@ void perfdata_sched_add(struct mkperf_perfdata *w, const struct mkperf_sched *s)
     }
     struct mkperf_put c = begin_tracepoint(w, MKPERF_TRACE_SCHED, s->from, s, TRACE_SCHED_BYTES);
     put_comm(&c, w, s->to);
-    mkperf_put32(&c, pid_of(w, s->to));
     mkperf_put32(&c, s->kind);
     mkperf_put32(&c, s->irq);
     mkperf_put32(&c, s->from != MKPERF_SCHED_NOBODY);
     perfdata_end(&w->out, c);
     if ((s->kind == MKPERF_SCHED_LOCK || s->kind == MKPERF_SCHED_LOCK_WAIT) &&
         perfdata_trace_points(w) > MKPERF_TRACE_ONE_CORE) {
-        put_lock(w, s);
+        /* Writes a record for `perf lock contention`, which pairs them by thread. */
+        enum { SPIN = 1 };
+        bool waits = s->kind == MKPERF_SCHED_LOCK_WAIT;
+        c = begin_tracepoint(w, waits ? MKPERF_TRACE_LOCK_BEGIN : MKPERF_TRACE_LOCK_END, s->from, s,
+                             TRACE_LOCK_BYTES);
+        mkperf_put64(&c, lock_function(w));
+        mkperf_put32(&c, waits ? SPIN : 0);
+        perfdata_end(&w->out, c);
     } else if (wakes(s, w->pd[s->to].sleep)) {
         put_wakeup(w, s);
     }
