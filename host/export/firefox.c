@@ -125,44 +125,36 @@ static void move_excess(const struct group *g, unsigned from, unsigned to)
 }
 
 /*
- * Moves excess events to earlier steps, and those that the first step cannot hold to later ones. The limit is raised to
- * the average, because the rate of an event may be estimated too low (profile/profile.h).
+ * Moves excess events to earlier steps, and those that the first step cannot hold to later ones: those of each event on each
+ * core. The limit is raised to the average, because the rate of an event may be estimated too low (profile/profile.h).
  */
-static void level_group(struct group *g, unsigned steps)
-{
-    uint64_t sum = 0;
-
-    for (unsigned i = 0; i < steps; i++) {
-        sum += sum_of(g, i);
-    }
-    if (g->most * steps < sum) {
-        g->most = sum / steps + 1;
-    }
-    for (unsigned i = steps - 1; i > 0; i--) {
-        move_excess(g, i, i - 1);
-    }
-    for (unsigned i = 0; i + 1 < steps; i++) {
-        move_excess(g, i, i + 1);
-    }
-}
-
 static void level_all(const struct threads *threads, const struct steps *s, uint64_t *values,
                       const double *rate, const struct mkperf_profile *c)
 {
     struct group g = {.value = mkperf_xcalloc((size_t)threads->n + 1, sizeof *g.value)};
 
-    for (uint32_t event = 0; event < c->nevents; event++) {
-        uint64_t most = (uint64_t)(rate[event] * (double)s->step_ns);
-        for (uint32_t core = 0; core < c->cores_seen && most > 0; core++) {
-            g.n = 0;
-            g.most = most;
-            for (uint32_t i = 0; i < threads->n; i++) {
-                uint64_t thread = threads->list[i];
-                if (firefox_thread_event(thread) == event && firefox_thread_core(thread) == core) {
-                    g.value[g.n++] = values + (size_t)i * s->n;
-                }
+    for (uint32_t k = 0; k < c->nevents * c->cores_seen; k++) {
+        uint32_t event = k / c->cores_seen, core = k % c->cores_seen;
+        uint64_t sum = 0;
+        g.n = 0;
+        g.most = (uint64_t)(rate[event] * (double)s->step_ns);
+        for (uint32_t i = 0; i < threads->n && g.most > 0; i++) {
+            uint64_t thread = threads->list[i];
+            if (firefox_thread_event(thread) == event && firefox_thread_core(thread) == core) {
+                g.value[g.n++] = values + (size_t)i * s->n;
             }
-            level_group(&g, s->n);
+        }
+        for (unsigned i = 0; i < s->n; i++) {
+            sum += sum_of(&g, i);
+        }
+        if (g.most * s->n < sum) {
+            g.most = sum / s->n + 1;
+        }
+        for (unsigned i = s->n - 1; i > 0; i--) {
+            move_excess(&g, i, i - 1);
+        }
+        for (unsigned i = 0; i + 1 < s->n; i++) {
+            move_excess(&g, i, i + 1);
         }
     }
     free(g.value);
@@ -273,17 +265,9 @@ enum { TID_CORE = 20 };
 /* A PD without a sample for this number of sampling intervals did not run. */
 enum { GAP_STEPS = 2 };
 
-struct firefox {
-    struct mkperf_profile *c;
-    struct mkperf_textout *t;
-    struct firefox_tables tables;
-    uint32_t nthreads;
-    unsigned notes;
-};
-
 static void put_note_label(void *self, const char *line)
 {
-    struct firefox *f = self;
+    struct firefox_tables *f = self;
 
     mkperf_json(f->t, ",{'label':'note %u','format':'string','value':%s}", ++f->notes, line);
 }
@@ -347,7 +331,7 @@ static void put_optional(struct mkperf_textout *t, const char *key, const char *
     }
 }
 
-static void put_meta(struct firefox *f, const char *title)
+static void put_meta(struct firefox_tables *f, const char *title)
 {
     const struct mkperf_session *s = &f->c->places.session;
     struct mkperf_textout *t = f->t;
@@ -380,51 +364,44 @@ static void put_meta(struct firefox *f, const char *title)
     mkperf_json(t, "]}]},\n'libs':[],'threads':[\n");
 }
 
-enum column { COLUMN_STACK, COLUMN_TIME, COLUMN_WEIGHT, COLUMN_ACTIVE };
-
-/* The state of a column while it is written. */
-struct column_writer {
-    struct firefox *f;
-    enum column which;
-    uint64_t step_ns;   /* the average time between two samples of a core */
-    uint64_t before_ns; /* the time of the previous value */
-    size_t n;
+/* A value of a thread's samples. Nothing ran if the stack is 0. */
+struct point {
+    uint64_t time_ns, weight;
+    uint64_t active_ns; /* how long something ran since the value before */
+    uint32_t stack;     /* a stack of the thread + 1 */
 };
 
-/* Writes a value of the column. Nothing ran if the stack and the weight are 0. */
-static void put_value(struct column_writer *p, uint64_t time_ns, uint32_t stack, uint64_t weight)
-{
-    struct mkperf_textout *t = p->f->t;
-    uint64_t since = p->n > 0 ? time_ns - p->before_ns : 0;
+/* The values of a thread. */
+struct points {
+    struct point *at;
+    size_t n, room;
+    uint64_t step_ns; /* the average time between two samples of a core */
+};
 
-    mkperf_textout_put(t, ",", p->n++ > 0);
-    p->before_ns = time_ns;
-    if (p->which == COLUMN_TIME) {
-        mkperf_textout_ms(t, time_ns - p->f->c->first_ns);
-    } else if (p->which == COLUMN_WEIGHT) {
-        mkperf_textout_u64(t, weight);
-    } else if (p->which == COLUMN_ACTIVE) {
-        mkperf_textout_u64(t, stack == 0 ? 0 : since < p->step_ns ? since : p->step_ns);
-    } else if (stack == 0) {
-        mkperf_textout_puts(t, "null");
-    } else {
-        mkperf_textout_u64(t, stack - 1);
-    }
+static void add_point(struct points *p, uint64_t time_ns, uint32_t stack, uint64_t weight)
+{
+    uint64_t since = p->n > 0 ? time_ns - p->at[p->n - 1].time_ns : 0;
+
+    MKPERF_GROW(p->at, p->room, p->n + 1);
+    p->at[p->n++] = (struct point){.time_ns = time_ns,
+                                   .weight = weight,
+                                   .active_ns = stack == 0           ? 0
+                                                : since < p->step_ns ? since
+                                                                     : p->step_ns,
+                                   .stack = stack};
 }
 
 /*
- * Writes one column of a thread's samples, and returns the number of its values. The Firefox Profiler draws a sample up
- * to the middle between it and its neighbours. Therefore empty samples surround the times in which a PD did not run.
- * Their value in the column of activity, threadCPUDelta, is 0.
+ * Writes the columns of a thread's samples. The Firefox Profiler draws a sample up to the middle between it and its
+ * neighbours. Therefore empty samples surround the times in which a PD did not run. Their value in the column of activity,
+ * threadCPUDelta, is 0.
  */
-static size_t put_column(struct firefox *f, uint64_t thread, const char *name, enum column which)
+static void put_sample_columns(struct firefox_tables *f, uint64_t thread)
 {
     const struct mkperf_profile_sample *sample = f->c->samples.map;
-    struct column_writer p = {
-        .f = f, .which = which, .step_ns = (uint64_t)(interval_ms(f->c) * 1e6)};
+    struct points p = {.step_ns = (uint64_t)(interval_ms(f->c) * 1e6)};
     uint64_t last = f->c->first_ns;
 
-    mkperf_json(f->t, "%s:[", name);
     for (size_t i = 0; i <= f->c->samples.count; i++) {
         bool end = i == f->c->samples.count;
         uint64_t time = end ? f->c->last_ns : sample[i].time_ns;
@@ -432,20 +409,27 @@ static size_t put_column(struct firefox *f, uint64_t thread, const char *name, e
             continue;
         }
         if (time - last > GAP_STEPS * p.step_ns) {
-            put_value(&p, last + (p.n > 0 ? p.step_ns : 0), 0, 0);
-            put_value(&p, end ? time : time - p.step_ns, 0, 0);
+            add_point(&p, last + (p.n > 0 ? p.step_ns : 0), 0, 0);
+            add_point(&p, end ? time : time - p.step_ns, 0, 0);
         }
         if (!end) {
-            put_value(&p, time, f->tables.stack_of[sample[i].chain], sample[i].period);
+            add_point(&p, time, f->stack_of[sample[i].chain], sample[i].period);
             last = time;
         }
     }
-    mkperf_textout_puts(f->t, "],");
-    return p.n;
+    mkperf_json(f->t, "'samples':{");
+    FIREFOX_COLUMN(f->t, "stack", p.n,
+                   p.at[i].stack == 0 ? mkperf_textout_puts(f->t, "null")
+                                      : mkperf_textout_u64(f->t, p.at[i].stack - 1));
+    FIREFOX_COLUMN(f->t, "time", p.n, mkperf_textout_ms(f->t, p.at[i].time_ns - f->c->first_ns));
+    FIREFOX_COLUMN(f->t, "threadCPUDelta", p.n, mkperf_textout_u64(f->t, p.at[i].active_ns));
+    FIREFOX_COLUMN(f->t, "weight", p.n, mkperf_textout_u64(f->t, p.at[i].weight));
+    mkperf_json(f->t, "'weightType':'samples','length':%zu},\n", p.n);
+    free(p.at);
 }
 
-static void open_thread(struct firefox *f, const char *name, const char *process, uint32_t pid,
-                        uint32_t tid, bool is_main)
+static void open_thread(struct firefox_tables *f, const char *name, const char *process,
+                        uint32_t pid, uint32_t tid, bool is_main)
 {
     mkperf_json(f->t,
                 "{'processType':'default','processStartupTime':0,'processShutdownTime':null,"
@@ -454,7 +438,7 @@ static void open_thread(struct firefox *f, const char *name, const char *process
                 name, process, is_main, pid, tid);
 }
 
-static void put_thread_samples(struct firefox *f, uint64_t thread, bool is_main)
+static void put_thread_samples(struct firefox_tables *f, uint64_t thread, bool is_main)
 {
     struct mkperf_profile *c = f->c;
     uint32_t pd = firefox_thread_pd(thread), event = firefox_thread_event(thread);
@@ -462,10 +446,10 @@ static void put_thread_samples(struct firefox *f, uint64_t thread, bool is_main)
     const char *process = mkperf_places_pd_name(&c->places, pd);
     char room[32], on[24] = "", name[400];
 
-    firefox_tables_reset(&f->tables, pd, mkperf_places_idle(&c->places, pd));
+    firefox_tables_reset(f, pd);
     for (uint32_t i = 0; i < c->chains.count; i++) {
         if (firefox_thread_of(c, i) == thread) {
-            firefox_tables_add(&f->tables, i);
+            firefox_tables_add(f, i);
         }
     }
     if (c->cores_seen > 1) {
@@ -475,54 +459,47 @@ static void put_thread_samples(struct firefox *f, uint64_t thread, bool is_main)
              mkperf_places_event_name(&c->places, event, room));
     open_thread(f, name, process, pd + 1,
                 (core << TID_CORE) + (pd + 1) * MKPERF_MODEL_EVENTS + event, is_main);
-    mkperf_json(f->t, "'samples':{");
-    put_column(f, thread, "stack", COLUMN_STACK);
-    put_column(f, thread, "time", COLUMN_TIME);
-    put_column(f, thread, "threadCPUDelta", COLUMN_ACTIVE);
-    size_t n = put_column(f, thread, "weight", COLUMN_WEIGHT);
-    mkperf_json(f->t, "'weightType':'samples','length':%zu},\n", n);
-    firefox_markers_put(&f->tables, is_main ? pd : MKPERF_SCHED_NOBODY);
-    firefox_tables_put(&f->tables);
+    put_sample_columns(f, thread);
+    firefox_markers_put(f, is_main ? pd : MKPERF_SCHED_NOBODY);
+    firefox_tables_put(f);
     mkperf_textout_put(f->t, "}", 1);
 }
 
 /* Returns the threads with samples, and one for each PD that has only marks or scheduling events. */
 static struct threads list_threads(const struct mkperf_profile *c)
 {
-    struct mkperf_hash seen = {.count = 0};
     struct threads threads = {.n = 0};
     const struct mkperf_profile_mark *mark = c->marks.map;
-    uint32_t words;
+    size_t n = 0;
+    uint64_t *list = threads.list =
+        mkperf_xcalloc(c->chains.count + c->marks.count + c->places.npds + 1, sizeof *threads.list);
 
     for (uint32_t i = 0; i < c->chains.count; i++) {
-        uint64_t thread = firefox_thread_of(c, i);
-        mkperf_hash_number(&seen, &thread, 1);
+        list[n++] = firefox_thread_of(c, i);
     }
     for (size_t i = 0; i < c->marks.count; i++) {
-        uint64_t thread = firefox_thread(mark[i].pd, 0, 0);
         if (c->places.pd[mark[i].pd].samples == 0) {
-            mkperf_hash_number(&seen, &thread, 1);
+            list[n++] = firefox_thread(mark[i].pd, 0, 0);
         }
     }
     for (uint32_t pd = 0; pd < c->places.npds; pd++) {
-        uint64_t thread = firefox_thread(pd, 0, 0);
         if (c->places.pd[pd].samples == 0 && firefox_sched_known(c, pd)) {
-            mkperf_hash_number(&seen, &thread, 1);
+            list[n++] = firefox_thread(pd, 0, 0);
         }
     }
-    threads.list = mkperf_xcalloc((size_t)seen.count + 1, sizeof *threads.list);
-    for (; threads.n < seen.count; threads.n++) {
-        threads.list[threads.n] = *mkperf_hash_key(&seen, threads.n, &words);
+    qsort(list, n, sizeof *list, compare_threads);
+    for (size_t i = 0; i < n; i++) {
+        if (threads.n == 0 || list[threads.n - 1] != list[i]) {
+            list[threads.n++] = list[i];
+        }
     }
-    mkperf_hash_free(&seen);
-    qsort(threads.list, threads.n, sizeof *threads.list, compare_threads);
     return threads;
 }
 
 enum mkperf_status mkperf_firefox_write(const struct mkperf_export *x, struct mkperf_profile *c,
                                         struct mkperf_textout *t, struct mkperf_error *e)
 {
-    struct firefox f = {.c = c, .t = t};
+    struct firefox_tables f;
 
     MKPERF_TRY(mkperf_profile_order(c, e));
     /* The profile's time begins when the work that the first samples represent began. */
@@ -533,36 +510,38 @@ enum mkperf_status mkperf_firefox_write(const struct mkperf_export *x, struct mk
         c->first_ns = from < c->first_ns ? from : c->first_ns;
     }
     free(span);
-    firefox_sched_texts(c);
-    mkperf_places_text_number(&c->places, FIREFOX_LOST);
-    firefox_tables_open(&f.tables, c, t);
-    firefox_marks_pair(&f.tables);
-    const char *title = x->title;
-    struct threads threads = list_threads(f.c);
+    if (c->schedule.open && c->sched->events > 0) { /* it includes the first event */
+        bool other = c->samples.count + c->marks.count > 0;
+
+        c->first_ns = other && c->first_ns < c->sched->first_ns ? c->first_ns : c->sched->first_ns;
+        c->last_ns = c->last_ns > c->sched->last_ns ? c->last_ns : c->sched->last_ns;
+    }
+    firefox_tables_open(&f, c, t);
+    struct threads threads = list_threads(c);
     const uint64_t *list = threads.list;
     uint32_t n = threads.n;
-    f.nthreads = n + (f.c->losses.count > 0);
-    put_meta(&f, title);
+    f.nthreads = n + (c->losses.count > 0);
+    put_meta(&f, x->title);
     for (uint32_t i = 0; i < n; i++) {
         bool first = i == 0 || firefox_thread_pd(list[i - 1]) != firefox_thread_pd(list[i]);
-        mkperf_textout_puts(f.t, i > 0 ? ",\n" : "");
+        mkperf_textout_puts(t, i > 0 ? ",\n" : "");
         put_thread_samples(&f, list[i], first);
     }
-    if (f.c->losses.count > 0) {
-        mkperf_textout_puts(f.t, n > 0 ? ",\n" : "");
+    if (c->losses.count > 0) {
+        mkperf_textout_puts(t, n > 0 ? ",\n" : "");
         /* Writes the thread of losses. It has no samples, and a marker for each report. */
-        firefox_tables_reset(&f.tables, 0, false);
+        firefox_tables_reset(&f, 0);
         open_thread(&f, "lost samples", "lost samples", 0, 0, true);
-        mkperf_json(f.t, "'samples':{'stack':[],'time':[],'weight':[],'weightType':'samples',"
-                         "'length':0},\n");
-        firefox_markers_put_lost(&f.tables);
-        firefox_tables_put(&f.tables);
-        mkperf_textout_put(f.t, "}", 1);
+        mkperf_json(t, "'samples':{'stack':[],'time':[],'weight':[],'weightType':'samples',"
+                       "'length':0},\n");
+        firefox_markers_put_lost(&f);
+        firefox_tables_put(&f);
+        mkperf_textout_put(t, "}", 1);
     }
-    mkperf_textout_puts(f.t, "],\n");
-    put_counters(&f.tables, &threads);
-    mkperf_textout_puts(f.t, "}\n");
+    mkperf_textout_puts(t, "],\n");
+    put_counters(&f, &threads);
+    mkperf_textout_puts(t, "}\n");
     free(threads.list);
-    firefox_tables_close(&f.tables);
+    firefox_tables_close(&f);
     return MKPERF_OK;
 }

@@ -19,8 +19,6 @@ enum firefox_category {
     FIREFOX_CALL,   /* the frame between a PD and the PD that it called */
 };
 
-#define FIREFOX_LOST "Lost samples" /* one of the texts of the places */
-
 /* Writes a member that is an array of n values. `put` is an expression that writes the value number i. */
 #define FIREFOX_COLUMN(t, name, n, put)          \
     do {                                         \
@@ -68,35 +66,31 @@ struct firefox_tables {
     uint32_t *place_of; /* for each frame of the profile its place */
     uint64_t *mark_end; /* for each mark when its phase ends; owned by firefox_tables.c */
 
+    uint32_t nthreads;
+    unsigned notes;
+
     /* The current thread. */
     uint32_t pd;
-    bool idle;
     /* The texts, functions and frames of the profile that the thread uses, with its own numbers. */
     struct mkperf_hash string, func, frame;
     struct mkperf_hash stacks; /* keys: prefix + 1, frame of the profile */
 };
 
-/* Follows the resolution of all chains: the numbers of texts, functions and frames must no longer grow. */
+/* Follows the resolution of all chains: the numbers of functions and frames must no longer grow. */
 void firefox_tables_open(struct firefox_tables *f, struct mkperf_profile *c,
                          struct mkperf_textout *t);
 void firefox_tables_close(struct firefox_tables *f);
 
 /* Begins a thread of PD `pd` with empty tables. */
-void firefox_tables_reset(struct firefox_tables *f, uint32_t pd, bool idle);
+void firefox_tables_reset(struct firefox_tables *f, uint32_t pd);
 /* Adds a chain's stack to the thread. */
 void firefox_tables_add(struct firefox_tables *f, uint32_t chain);
-/* Returns the number of a text in the thread's stringArray. */
-uint32_t firefox_tables_text(struct firefox_tables *f, uint32_t text);
 
 /* Writes the member stackTable and the following members up to stringArray. */
 void firefox_tables_put(struct firefox_tables *f);
 
-/* Adds the texts of scheduling markers to the profile. It precedes firefox_tables_open. */
-void firefox_sched_texts(struct mkperf_profile *c);
 /* Returns whether scheduling events show what the PD did. */
 bool firefox_sched_known(const struct mkperf_profile *c, uint32_t pd);
-/* Finds the end of each mark that begins a phase. Called once for the profile. */
-void firefox_marks_pair(struct firefox_tables *f);
 /* Writes the member markers of the current thread. Only a PD's first thread has them; MKPERF_SCHED_NOBODY: none. */
 void firefox_markers_put(struct firefox_tables *f, uint32_t pd);
 /* Writes the member markers of the thread of losses. */

@@ -24,35 +24,15 @@ static uint32_t profile_number(const struct mkperf_hash *set, size_t i)
     return (uint32_t)*mkperf_hash_key(set, (uint32_t)i, &words);
 }
 
-uint32_t firefox_tables_text(struct firefox_tables *f, uint32_t text)
-{
-    return local_number(&f->string, text);
-}
-
-void firefox_tables_open(struct firefox_tables *f, struct mkperf_profile *c,
-                         struct mkperf_textout *t)
-{
-    const struct mkperf_places *s = &c->places;
-
-    *f = (struct firefox_tables){.c = c, .t = t};
-    f->stack_of = mkperf_xcalloc(c->chains.count, sizeof *f->stack_of);
-    f->place_of = mkperf_xcalloc(s->nframes, sizeof *f->place_of);
-    for (uint32_t i = 0; i < s->places.count; i++) {
-        for (uint32_t k = 0; k < s->place[i].nframes; k++) {
-            f->place_of[s->place[i].first + k] = i;
-        }
-    }
-}
-
 void firefox_tables_close(struct firefox_tables *f)
 {
-    firefox_tables_reset(f, 0, false);
+    firefox_tables_reset(f, 0);
     free(f->stack_of);
     free(f->place_of);
     free(f->mark_end);
 }
 
-void firefox_tables_reset(struct firefox_tables *f, uint32_t pd, bool idle)
+void firefox_tables_reset(struct firefox_tables *f, uint32_t pd)
 {
     enum { TABLES = 4 };
     struct mkperf_hash *const of_thread[TABLES] = {&f->string, &f->func, &f->frame, &f->stacks};
@@ -62,7 +42,6 @@ void firefox_tables_reset(struct firefox_tables *f, uint32_t pd, bool idle)
         *of_thread[i] = (struct mkperf_hash){.count = 0};
     }
     f->pd = pd;
-    f->idle = idle;
 }
 
 void firefox_tables_add(struct firefox_tables *f, uint32_t chain)
@@ -104,11 +83,11 @@ static int64_t frame_category(const struct firefox_tables *f, size_t i)
 {
     const struct mkperf_place *p = place_at(f, i);
 
-    return f->idle          ? FIREFOX_IDLE
-           : p->edge        ? FIREFOX_CALL
-           : p->kernel      ? FIREFOX_KERNEL
-           : p->pd != f->pd ? FIREFOX_CALLER
-                            : FIREFOX_USER;
+    return mkperf_places_idle(&f->c->places, f->pd) ? FIREFOX_IDLE
+           : p->edge                                ? FIREFOX_CALL
+           : p->kernel                              ? FIREFOX_KERNEL
+           : p->pd != f->pd                         ? FIREFOX_CALLER
+                                                    : FIREFOX_USER;
 }
 
 /* Returns the address in the file: relative to where the file begins in memory, by the first executable segment.
@@ -234,13 +213,23 @@ static const struct mkperf_profile_mark *mark_at(const struct firefox_tables *f,
     return (const struct mkperf_profile_mark *)f->c->marks.map + i;
 }
 
-void firefox_marks_pair(struct firefox_tables *f)
+void firefox_tables_open(struct firefox_tables *f, struct mkperf_profile *c,
+                         struct mkperf_textout *t)
 {
-    size_t n = f->c->marks.count;
-    struct mkperf_marks marks = {.nbegun = 0};
+    const struct mkperf_places *s = &c->places;
 
-    f->mark_end = mkperf_xcalloc(n, sizeof *f->mark_end);
-    for (size_t i = 0; i < n; i++) {
+    *f = (struct firefox_tables){.c = c, .t = t};
+    f->stack_of = mkperf_xcalloc(c->chains.count, sizeof *f->stack_of);
+    f->place_of = mkperf_xcalloc(s->nframes, sizeof *f->place_of);
+    for (uint32_t i = 0; i < s->places.count; i++) {
+        for (uint32_t k = 0; k < s->place[i].nframes; k++) {
+            f->place_of[s->place[i].first + k] = i;
+        }
+    }
+    /* The end of each mark that begins a phase. */
+    struct mkperf_marks marks = {.nbegun = 0};
+    f->mark_end = mkperf_xcalloc(c->marks.count, sizeof *f->mark_end);
+    for (size_t i = 0; i < c->marks.count; i++) {
         const struct mkperf_profile_mark *m = mark_at(f, i);
         struct mkperf_phase phase = {.pd = m->pd, .id = m->id, .name = m->name};
         struct mkperf_phase_begin begin = {.time_ns = m->time_ns, .tag = i};
@@ -274,34 +263,6 @@ static uint32_t pd_text(const struct firefox_tables *f, uint32_t pd)
 {
     return pd == MKPERF_SCHED_NOBODY ? 0
                                      : text_number(f->c, mkperf_places_pd_name(&f->c->places, pd));
-}
-
-void firefox_sched_texts(struct mkperf_profile *c)
-{
-    char name[NAME_BYTES];
-
-    if (!c->schedule.open) {
-        return;
-    }
-    if (c->sched->events > 0) { /* times are relative to the first sample, mark or event */
-        bool other = c->samples.count + c->marks.count > 0;
-
-        c->first_ns = other && c->first_ns < c->sched->first_ns ? c->first_ns : c->sched->first_ns;
-        c->last_ns = c->last_ns > c->sched->last_ns ? c->last_ns : c->sched->last_ns;
-    }
-    for (unsigned i = 0; i < MKPERF_PD_STATES; i++) {
-        text_number(c, state_name((enum mkperf_pd_state)i));
-    }
-    text_number(c, "call");
-    text_number(c, "serve");
-    text_number(c, "reply");
-    for (uint32_t i = 0; i < c->places.npds; i++) {
-        text_number(c, mkperf_places_pd_name(&c->places, i));
-    }
-    for (size_t i = 0; i < c->schedule.calls.count; i++) {
-        flow_name(name, i);
-        text_number(c, name);
-    }
 }
 
 bool firefox_sched_known(const struct mkperf_profile *c, uint32_t pd)
@@ -343,10 +304,10 @@ static void put_marker_data(struct firefox_tables *f, const struct firefox_marke
                     mark    ? "id"
                     : sched ? "by"
                             : "pd",
-                    mark ? m->number : firefox_tables_text(f, m->other));
+                    mark ? m->number : local_number(&f->string, m->other));
     }
     if (m->flow != 0) {
-        mkperf_json(f->t, ",'flow':%" PRIu32, firefox_tables_text(f, m->flow));
+        mkperf_json(f->t, ",'flow':%" PRIu32, local_number(&f->string, m->flow));
     }
     mkperf_textout_put(f->t, "}", 1);
 }
@@ -368,7 +329,7 @@ static void put_columns(struct firefox_tables *f, struct firefox_markers *marker
 
     mkperf_json(f->t, "'markers':{");
     FIREFOX_COLUMN(f->t, "data", n, put_marker_data(f, &m[i]));
-    FIREFOX_COLUMN(f->t, "name", n, mkperf_textout_u64(f->t, firefox_tables_text(f, m[i].name)));
+    FIREFOX_COLUMN(f->t, "name", n, mkperf_textout_u64(f->t, local_number(&f->string, m[i].name)));
     FIREFOX_COLUMN(f->t, "startTime", n, put_time(f, m[i].phase != FIREFOX_END, m[i].from_ns));
     FIREFOX_COLUMN(
         f->t, "endTime", n,
@@ -450,12 +411,11 @@ void firefox_markers_put_lost(struct firefox_tables *f)
     for (size_t i = 0; i < f->c->losses.count; i++) {
         uint64_t at = lost[i].time_ns > f->c->first_ns ? lost[i].time_ns : f->c->first_ns;
 
-        add_marker(&m, (struct firefox_marker){
-                           .phase = FIREFOX_INSTANT,
-                           .from_ns = at,
-                           .name = mkperf_places_text_number(&f->c->places, FIREFOX_LOST),
-                           .type = "lost",
-                           .lost = &lost[i]});
+        add_marker(&m, (struct firefox_marker){.phase = FIREFOX_INSTANT,
+                                               .from_ns = at,
+                                               .name = text_number(f->c, "Lost samples"),
+                                               .type = "lost",
+                                               .lost = &lost[i]});
     }
     put_columns(f, &m);
 }
