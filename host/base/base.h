@@ -149,7 +149,8 @@ const char *mkperf_printable_copy(const char *s, char *buffer, size_t n);
 
 enum { MKPERF_PRINTABLE_PATH = 512 }; /* a buffer for a path in a message */
 
-/* Prints one line, its end included, of at most 1023 printable bytes. For warnings and notices. */
+/* Prints one line, its end included, of at most 1023 printable bytes, in the place of a progress line (process.h). For warnings and
+ * notices. */
 void mkperf_print_line(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*

@@ -126,18 +126,6 @@ const char *mkperf_printable_copy(const char *s, char *buffer, size_t n)
     return buffer;
 }
 
-void mkperf_print_line(FILE *out, const char *format, ...)
-{
-    char line[1024];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    mkperf_printable(line);
-    fprintf(out, "%s\n", line);
-}
-
 /* Follows the escape sequences of a stream, and returns whether this byte is text. A control byte ends a sequence. */
 static bool take_byte(struct mkperf_console_text *t, unsigned char c)
 {

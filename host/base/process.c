@@ -127,62 +127,34 @@ void mkperf_progress_begin(const char *what)
     }
 }
 
-/* Returns whether the line is drawn now. The next time is BETWEEN_S later then. */
-static bool take_turn(void)
+void mkperf_progress(enum mkperf_progress_unit unit, double done, double all)
 {
+    static const char full[BAR + 1] = "==============================",
+                                 empty[BAR + 1] = "..............................";
     double now;
 
     if (progress.what == NULL || (now = mkperf_now_s()) < progress.next_s) {
-        return false;
+        return;
     }
     progress.next_s = now + BETWEEN_S;
     progress.drawn = true;
-    return true;
-}
-
-static void draw(double done, double all, const char *amount)
-{
-    double share = all > 0 ? done / all : 0;
-    int full = share > 1 ? BAR : (int)(share * BAR);
-    char bar[BAR + 1];
-
-    memset(bar, '.', BAR);
-    memset(bar, '=', (size_t)full);
-    bar[BAR] = '\0';
+    fprintf(stderr, "\r%.40s", progress.what);
     if (all > 0) {
-        fprintf(stderr, "\r%.40s [%s] %3.0f %%%s\033[K", progress.what, bar, 100 * share, amount);
-    } else {
-        fprintf(stderr, "\r%.40s%s\033[K", progress.what, amount);
+        int n = done > all ? BAR : (int)(done / all * BAR);
+        fprintf(stderr, " [%.*s%.*s] %3.0f %%", n, full, BAR - n, empty, 100 * done / all);
     }
+    if (unit == MKPERF_BYTES) {
+        fprintf(stderr, "  %.1f MB, %.0f s", done / 1e6, now - progress.began_s);
+    } else if (unit == MKPERF_SECONDS_OVER) {
+        fprintf(stderr, "  %.1f s", done);
+    }
+    fputs("\033[K", stderr);
     (void)fflush(stderr);
 }
 
-void mkperf_progress_bytes(uint64_t done, uint64_t all)
+void mkperf_progress_drawn(void)
 {
-    char amount[64];
-
-    if (take_turn()) {
-        snprintf(amount, sizeof amount, "  %.1f MB, %.0f s", (double)done / 1e6,
-                 mkperf_now_s() - progress.began_s);
-        draw((double)done, (double)all, amount);
-    }
-}
-
-void mkperf_progress_steps(uint64_t done, uint64_t all)
-{
-    if (take_turn()) {
-        draw((double)done, (double)all, "");
-    }
-}
-
-void mkperf_progress_seconds(double done, double all)
-{
-    char amount[64];
-
-    if (take_turn()) {
-        snprintf(amount, sizeof amount, "  %.1f s", done);
-        draw(done, all, amount);
-    }
+    progress.drawn = true;
 }
 
 void mkperf_progress_clear(void)
@@ -198,4 +170,29 @@ void mkperf_progress_end(void)
 {
     mkperf_progress_clear();
     progress.what = NULL;
+}
+
+void mkperf_print_line(FILE *out, const char *format, ...)
+{
+    char line[1024];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    mkperf_printable(line);
+    mkperf_progress_clear();
+    fprintf(out, "%s\n", line);
+}
+
+void mkperf_print_notice(void *self, const char *text)
+{
+    (void)self;
+    mkperf_print_line(stderr, "mkperf: %s", text);
+}
+
+void mkperf_print_warning(void *self, const char *text)
+{
+    (void)self;
+    mkperf_print_line(stderr, "mkperf: warning: %s", text);
 }

@@ -65,14 +65,17 @@ int mkperf_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
 /* Begins the progress line. what: the text before the amount, for example "perf.data". It lives
  * until the end. */
 void mkperf_progress_begin(const char *what);
-/* Shows how many bytes are done, and how many there are (0: unknown). */
-void mkperf_progress_bytes(uint64_t done, uint64_t all);
-/* Shows how many steps are done, and how many there are. */
-void mkperf_progress_steps(uint64_t done, uint64_t all);
-/* Shows how many seconds are over, and how many there are (0: unknown). */
-void mkperf_progress_seconds(double done, double all);
+/* Shows how much is done, and how much there is (0: unknown). */
+enum mkperf_progress_unit { MKPERF_BYTES, MKPERF_SECONDS_OVER, MKPERF_STEPS };
+void mkperf_progress(enum mkperf_progress_unit unit, double done, double all);
+/* The caller has drawn a line of its own, which is removed like this one. */
+void mkperf_progress_drawn(void);
 /* Removes the line. The next report of a position draws it again. */
 void mkperf_progress_clear(void);
 void mkperf_progress_end(void); /* idempotent */
+
+/* Print a line on standard error, "mkperf: TEXT" and "mkperf: warning: TEXT": for whom a function gives texts for the user. */
+void mkperf_print_notice(void *self, const char *text);
+void mkperf_print_warning(void *self, const char *text);
 
 #endif

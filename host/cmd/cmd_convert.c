@@ -35,10 +35,8 @@ struct conversion {
 
 static void print_input_warning(void *self, const char *text)
 {
-    const struct conversion *c = self;
-
-    mkperf_progress_clear();
-    mkperf_print_line(stderr, "mkperf %s: warning: %s", c->command, text);
+    mkperf_print_line(stderr, "mkperf %s: warning: %s", ((const struct conversion *)self)->command,
+                      text);
 }
 
 /* Prints a warning for every format, also with --quiet. Notes are printed only if the format has no place for them. */
@@ -47,7 +45,6 @@ static void print_writer_warning(void *self, enum mkperf_warning_level level, co
     const struct conversion *c = self;
 
     if (level != MKPERF_NOTE || (c->format->bare && !c->quiet)) {
-        mkperf_progress_clear();
         mkperf_print_line(stderr, "mkperf %s: %s: %s", c->command, mkperf_warning_names[level],
                           text);
     }

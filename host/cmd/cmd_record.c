@@ -18,38 +18,17 @@ struct record {
     uint64_t repeat;   /* recordings; 0: one, under its own name */
     bool dump;         /* fetch a flight recording, and start nothing */
     bool terminal;     /* standard error is a terminal: show progress */
-    bool drawn;        /* a progress line is shown */
     double drawn_s;    /* the time at which it was drawn */
     uint64_t samples;  /* the number of samples that it showed */
     uint64_t shown_ns; /* the time of the last of these samples */
 };
-
-static void clear_progress(struct record *rec)
-{
-    if (rec->drawn) {
-        fputs("\r\033[K", stderr);
-        rec->drawn = false;
-    }
-}
-
-static void print_record_warning(void *self, const char *text)
-{
-    clear_progress(self);
-    mkperf_print_line(stderr, "mkperf: warning: %s", text);
-}
-
-static void print_notice(void *self, const char *text)
-{
-    clear_progress(self);
-    mkperf_print_line(stderr, "mkperf: %s", text);
-}
 
 static void show_target_line(void *self, const char *line)
 {
     const struct record *rec = self;
 
     if (!rec->recorder.options.quiet) {
-        clear_progress(self);
+        mkperf_progress_clear();
         fprintf(stderr, "target: %s\n", line);
     }
 }
@@ -84,7 +63,7 @@ static void show_progress(void *self)
                 t->lost[i] + (further ? status[i] - s->seen[i] : 0));
     }
     fprintf(stderr, "  %.1f MB", (double)rec->recorder.link.receiver.bytes / 1e6);
-    rec->drawn = true;
+    mkperf_progress_drawn();
     rec->drawn_s = now;
     rec->samples = mkperf_totals_received(t);
     rec->shown_ns = t->last_ns;
@@ -266,8 +245,8 @@ static enum mkperf_status record_target(struct record *rec, struct mkperf_error 
     const struct mkperf_record_options *o = &r->options;
 
     r->text.print = show_target_line;
-    r->notice = print_notice;
-    r->warn = print_record_warning;
+    r->notice = mkperf_print_notice;
+    r->warn = mkperf_print_warning;
     r->progress = show_progress;
     r->stop = rec->interrupts;
     r->self = rec;
@@ -293,7 +272,7 @@ static enum mkperf_status record_target(struct record *rec, struct mkperf_error 
         s->totals.counts = s->counts;
     }
     mkperf_console_text_end(&r->text);
-    clear_progress(rec);
+    mkperf_progress_clear();
     if (s->began && status != MKPERF_ERR_OUTPUT) {
         if (!o->quiet) {
             show_summary(rec, mkperf_perfdata_bytes(r->perfdata));

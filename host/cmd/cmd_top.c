@@ -103,12 +103,6 @@ static void show_notice(void *self, const char *text)
     show_text(self, "mkperf: ", text);
 }
 
-static void print_top_warning(void *self, const char *text)
-{
-    (void)self;
-    mkperf_print_line(stderr, "mkperf: warning: %s", text);
-}
-
 /* Draws a picture, or prints it. A paused display stays unchanged. */
 static void draw_screen(struct top *t)
 {
@@ -182,7 +176,7 @@ static enum mkperf_status set_up_display(struct top *t, struct mkperf_error *e)
 
     r->text.print = show_target_text;
     r->notice = show_notice;
-    r->warn = print_top_warning;
+    r->warn = mkperf_print_warning;
     r->progress = on_progress;
     r->stop = t->interrupts;
     r->self = t;

@@ -629,7 +629,7 @@ static enum mkperf_status second_reading(struct kprof *k)
         }
         k->totals.last_ns = s.time_ns;
         MKPERF_TRY(mkperf_sink_sample(k->sink, &sample, k->e));
-        mkperf_progress_steps(i, k->index.count);
+        mkperf_progress(MKPERF_STEPS, i, k->index.count);
     }
     return MKPERF_OK;
 }

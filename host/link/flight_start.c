@@ -7,12 +7,6 @@
 
 #include <mkperf/session.h>
 
-static void say_warning(void *self, const char *text)
-{
-    (void)self;
-    fprintf(stderr, "mkperf: %s\n", text);
-}
-
 /* ---- conditions ---- */
 
 /* A condition: its first word, how it is sent, and which of its parts it has. */
@@ -148,7 +142,7 @@ enum mkperf_status mkperf_flight_start(struct mkperf_recorder *r, struct mkperf_
     mkperf_Configure *c = &r->options.configure;
     mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};
 
-    r->notice = say_warning;
+    r->notice = mkperf_print_notice;
     MKPERF_TRY(mkperf_recorder_talk(r, NULL, NULL, e));
     MKPERF_TRY(mkperf_filter(&r->options, r->pds, e));
     MKPERF_TRY(add_conditions(o->stop_if, r->pds, c, e));

@@ -67,7 +67,7 @@ static bool fill_buffer(struct perfin_bytes *b, uint64_t offset, size_t n)
             return false;
         }
         b->buffered += (size_t)got;
-        mkperf_progress_bytes(offset, b->stream ? 0 : b->size);
+        mkperf_progress(MKPERF_BYTES, offset, b->stream ? 0 : b->size);
     }
     return offset >= b->buffered_at;
 }

@@ -97,7 +97,7 @@ void report_rows_build(struct report_rows *rows, struct mkperf_frames *f,
             !(o->no_idle && mkperf_places_idle(&p->places, head.pd))) {
             add_to_rows(rows, i);
         }
-        mkperf_progress_steps(i, p->chains.count);
+        mkperf_progress(MKPERF_STEPS, i, p->chains.count);
     }
     rows->whole = o->relative || o->no_idle ? rows->shown.period : p->total[event].period;
     if (rows->n > 0) {

@@ -66,8 +66,8 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *samp
     s->first_ns = s->first_ns != 0 ? s->first_ns : sample->time_ns;
     s->last_ns = sample->time_ns;
     stat_sample(&s->work, sample, s->style.per_core);
-    mkperf_progress_seconds((double)(s->last_ns - s->first_ns) / 1e9,
-                            s->recorder.options.duration_s);
+    mkperf_progress(MKPERF_SECONDS_OVER, (double)(s->last_ns - s->first_ns) / 1e9,
+                    s->recorder.options.duration_s);
     return MKPERF_OK;
 }
 
@@ -214,7 +214,7 @@ static enum mkperf_status count(struct stat_measure *s, struct mkperf_error *e)
         whole = all ? mkperf_now_s() : whole;
         time = s->work.seconds > 0 ? s->work.seconds : mkperf_now_s() - began;
         if (s->interval_ms == 0) {
-            mkperf_progress_seconds(time, wanted > 0 ? wanted : 0);
+            mkperf_progress(MKPERF_SECONDS_OVER, time, wanted > 0 ? wanted : 0);
         }
         /* The last interval of a duration ends with the session, which run_once reads once more. */
         bool last = wanted > 0 && time >= wanted;

@@ -46,26 +46,26 @@ static void test_progress(void **state)
     assert_int_equal(openpty(&terminal, &tty, NULL, NULL, NULL), 0);
     fcntl(terminal, F_SETFL, O_NONBLOCK);
     dup2(tty, STDERR_FILENO);
-    mkperf_progress_bytes(1, 2); /* no line has begun */
+    mkperf_progress(MKPERF_BYTES, 1, 2); /* no line has begun */
     mkperf_progress_begin("x.data");
-    mkperf_progress_bytes(1, 2); /* too early */
+    mkperf_progress(MKPERF_BYTES, 1, 2); /* too early */
     assert_string_equal(shown(terminal), "");
     usleep(2100000);
-    mkperf_progress_bytes(42000000, 100000000);
+    mkperf_progress(MKPERF_BYTES, 42000000, 100000000);
     text = shown(terminal);
     assert_non_null(strstr(text, "x.data [============..................]  42 %  42.0 MB, 2 s"));
-    mkperf_progress_bytes(43000000, 100000000); /* too soon */
+    mkperf_progress(MKPERF_BYTES, 43000000, 100000000); /* too soon */
     assert_string_equal(shown(terminal), "");
     usleep(250000);
-    mkperf_progress_seconds(3, 0); /* an amount without a known end */
+    mkperf_progress(MKPERF_SECONDS_OVER, 3, 0); /* an amount without a known end */
     assert_non_null(strstr(shown(terminal), "x.data  3.0 s"));
     usleep(250000);
-    mkperf_progress_steps(9, 9);
+    mkperf_progress(MKPERF_STEPS, 9, 9);
     assert_non_null(strstr(shown(terminal), "[==============================] 100 %"));
     mkperf_progress_end();
     assert_string_equal(shown(terminal), "\r\033[K");
     mkperf_progress_end();
-    mkperf_progress_steps(9, 9);
+    mkperf_progress(MKPERF_STEPS, 9, 9);
     assert_string_equal(shown(terminal), "");
     dup2(was, STDERR_FILENO);
     close(was);
@@ -82,7 +82,7 @@ static void test_no_progress_in_a_file(void **state)
     dup2(pipes[1], STDERR_FILENO);
     mkperf_progress_begin("x.data");
     usleep(2100000);
-    mkperf_progress_bytes(42, 100);
+    mkperf_progress(MKPERF_BYTES, 42, 100);
     mkperf_progress_end();
     assert_string_equal(shown(pipes[0]), "");
     dup2(was, STDERR_FILENO);
