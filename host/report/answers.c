@@ -15,9 +15,6 @@ static const double UNNAMED = 1; /* per cent of the samples that have no functio
 static const double BIASED = 1;
 static const double WANTED = 5; /* a growth of the largest row that a comparison should show */
 
-static const char no_samples[] =
-    "the recording has no samples; record them with mkperf record -e cycles";
-
 struct warning_list {
     FILE *to;
     unsigned n, seen, first; /* the first ones are the answers of other questions */
@@ -113,9 +110,9 @@ enum report_verdict report_explain_names(struct report_question *x, FILE *to)
             worst = of[c.pd] > of[worst] ? c.pd : worst;
         }
     }
+    free(of);
     if (all == 0) {
-        fputs(no_samples, to);
-        free(of);
+        fputs("the recording has no samples; record them with mkperf record -e cycles", to);
         return REPORT_UNDECIDED;
     }
     fprintf(to, "%.2f %% of %" PRIu64 " samples are in code without a name",
@@ -123,7 +120,6 @@ enum report_verdict report_explain_names(struct report_question *x, FILE *to)
     if (unnamed != 0) {
         fprintf(to, ", most of them in %s", mkperf_profile_pd_name(p, worst));
     }
-    free(of);
     return mkperf_percent(unnamed, all) > UNNAMED ? REPORT_PROBLEM : REPORT_RULED_OUT;
 }
 
@@ -208,9 +204,7 @@ enum report_verdict report_explain_time(struct report_question *x, FILE *to)
                     report_row_share(&functions, f));
         }
     }
-    if (shown == 0) {
-        fputs("only idle was sampled", to);
-    }
+    fputs(shown == 0 ? "only idle was sampled" : "", to);
     report_rows_free(&pds);
     report_rows_free(&functions);
     return shown == 0 ? REPORT_PROBLEM : REPORT_ANSWER;

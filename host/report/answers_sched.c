@@ -50,23 +50,20 @@ bool report_lacks_events(const struct report_question *x, FILE *to)
 
 /*
  * Returns the PD that was longest in `state`, for less than `below` ns, of PDs that ran on `core` last (UINT32_MAX: of
- * all). Returns NOBODY if there is none.
+ * all). Returns NULL if there is none. It has a name.
  */
-static uint32_t greatest_pd(const struct report_question *x, uint32_t core,
-                            enum mkperf_pd_state state, uint64_t below)
+static const struct mkperf_sched_pd *greatest_pd(const struct report_question *x, uint32_t core,
+                                                 enum mkperf_pd_state state, uint64_t below)
 {
-    const struct mkperf_analysis *a = x->events;
-    uint32_t found = MKPERF_SCHED_NOBODY;
-    uint64_t most = 0;
+    const struct mkperf_sched_pd *found = NULL;
 
-    for (uint32_t i = 0; i < a->npds; i++) {
-        const struct mkperf_sched_pd *p = &a->pd[i];
+    for (uint32_t i = 0; i < x->events->npds; i++) {
+        const struct mkperf_sched_pd *p = &x->events->pd[i];
 
         if (!p->idle && p->name != NULL && (state == MKPERF_PD_RUNNING || !is_own(x, i)) &&
-            p->in[state] > most && p->in[state] < below &&
+            p->in[state] > (found != NULL ? found->in[state] : 0) && p->in[state] < below &&
             (core == UINT32_MAX || (p->has_core && p->core == core))) {
-            found = i;
-            most = p->in[state];
+            found = p;
         }
     }
     return found;
@@ -75,20 +72,17 @@ static uint32_t greatest_pd(const struct report_question *x, uint32_t core,
 /* Answers, without samples, with the PDs that ran longest by scheduling events. */
 enum report_verdict report_explain_run_times(struct report_question *x, FILE *to)
 {
-    const struct mkperf_analysis *a = x->events;
+    const struct mkperf_sched_pd *p;
     uint64_t less_than = UINT64_MAX;
 
     if (report_lacks_events(x, to)) {
         return REPORT_UNDECIDED;
     }
-    for (unsigned shown = 0; shown < SCHED_ANSWER_PDS; shown++) {
-        uint32_t pd = greatest_pd(x, UINT32_MAX, MKPERF_PD_RUNNING, less_than);
-
-        if (pd == MKPERF_SCHED_NOBODY) {
-            break;
-        }
-        less_than = a->pd[pd].in[MKPERF_PD_RUNNING];
-        fprintf(to, "%s%s %.2f %%", shown > 0 ? "; " : "of one core's time: ", a->pd[pd].name,
+    for (unsigned shown = 0; shown < SCHED_ANSWER_PDS &&
+                             (p = greatest_pd(x, UINT32_MAX, MKPERF_PD_RUNNING, less_than)) != NULL;
+         shown++) {
+        less_than = p->in[MKPERF_PD_RUNNING];
+        fprintf(to, "%s%s %.2f %%", shown > 0 ? "; " : "of one core's time: ", p->name,
                 percent_of_span(x, less_than));
     }
     return REPORT_ANSWER;
@@ -127,8 +121,9 @@ static enum report_verdict explain_flow(struct report_question *x, FILE *to)
 enum report_verdict report_explain_throughput(struct report_question *x, FILE *to)
 {
     const struct mkperf_analysis *a = x->events;
-    uint32_t core = 0, chain = MKPERF_SCHED_NOBODY;
+    const struct mkperf_sched_pd *chain = NULL;
     uint64_t most_active = 0;
+    uint32_t core = 0;
 
     if (x->profile.places.session.nqueues != 0) {
         return explain_flow(x, to);
@@ -137,36 +132,36 @@ enum report_verdict report_explain_throughput(struct report_question *x, FILE *t
         core = a->core[i].seen && busy_of(&a->core[i]) > busy_of(&a->core[core]) ? i : core;
     }
     double busy = a->ncores != 0 ? busy_of(&a->core[core]) : 0;
-    uint32_t runs = greatest_pd(x, core, MKPERF_PD_RUNNING, UINT64_MAX);
-    uint32_t held = greatest_pd(x, UINT32_MAX, MKPERF_PD_THROTTLED, UINT64_MAX);
+    const struct mkperf_sched_pd *runs = greatest_pd(x, core, MKPERF_PD_RUNNING, UINT64_MAX);
+    const struct mkperf_sched_pd *held =
+        greatest_pd(x, UINT32_MAX, MKPERF_PD_THROTTLED, UINT64_MAX);
+    double throttled = held != NULL ? percent_of_span(x, held->in[MKPERF_PD_THROTTLED]) : 0;
     for (uint32_t i = 0; i < a->npds; i++) {
         const struct mkperf_sched_pd *p = &a->pd[i];
         uint64_t active = p->in[MKPERF_PD_RUNNING] + p->in[MKPERF_PD_CALLING] +
                           p->in[MKPERF_PD_READY];
 
         if (!p->idle && p->name != NULL && active > most_active) {
-            chain = i;
+            chain = p;
             most_active = active;
         }
     }
-    if (busy > BUSY && runs != MKPERF_SCHED_NOBODY) {
+    if (busy > BUSY && runs != NULL) {
         fprintf(to, "core %u limits: it was busy for %.2f %% of the time, with %s for %.2f %%",
-                core, busy, mkperf_analysis_name(a, runs),
-                percent_of_span(x, a->pd[runs].in[MKPERF_PD_RUNNING]));
-    } else if (held != MKPERF_SCHED_NOBODY &&
-               percent_of_span(x, a->pd[held].in[MKPERF_PD_THROTTLED]) > THROTTLED) {
+                core, busy, runs->name, percent_of_span(x, runs->in[MKPERF_PD_RUNNING]));
+    } else if (throttled > THROTTLED) {
         fprintf(to, "the budget of %s limits: the PD was throttled for %.2f %% of the time",
-                mkperf_analysis_name(a, held),
-                percent_of_span(x, a->pd[held].in[MKPERF_PD_THROTTLED]));
+                held->name, throttled);
     } else if (percent_of_span(x, most_active) > BUSY) {
-        const struct mkperf_sched_pd *p = &a->pd[chain];
-        const struct mkperf_by *callee = mkperf_bys_most(&p->blocked_on);
+        const struct mkperf_by *callee = mkperf_bys_most(&chain->blocked_on);
 
-        fprintf(to,
-                "%s never waits for work: it ran for %.2f %% of the time, was ready for %.2f %%",
-                p->name, percent_of_span(x, p->in[MKPERF_PD_RUNNING]),
-                percent_of_span(x, p->in[MKPERF_PD_READY]));
-        fprintf(to, " and in calls for %.2f %%", percent_of_span(x, p->in[MKPERF_PD_CALLING]));
+        fprintf(
+            to,
+            "%s never waits for work: it ran for %.2f %% of the time, was ready for %.2f %% and "
+            "in calls for %.2f %%",
+            chain->name, percent_of_span(x, chain->in[MKPERF_PD_RUNNING]),
+            percent_of_span(x, chain->in[MKPERF_PD_READY]),
+            percent_of_span(x, chain->in[MKPERF_PD_CALLING]));
         if (callee != NULL) {
             fprintf(to, ", most of it of %s", mkperf_analysis_name(a, callee->pd));
         }
@@ -195,19 +190,16 @@ enum report_verdict report_explain_idle(struct report_question *x, FILE *to)
         fprintf(to, "%score %u was idle for %.2f %% of the time", shown++ > 0 ? ";\n" : "", i,
                 percent_of_span(x, c->idle));
         for (unsigned k = 0; k < sizeof why / sizeof *why; k++) {
-            uint32_t pd = greatest_pd(x, i, why[k], UINT64_MAX);
+            const struct mkperf_sched_pd *p = greatest_pd(x, i, why[k], UINT64_MAX);
 
-            if (pd != MKPERF_SCHED_NOBODY) {
-                fprintf(to, "%s %s was %s%s for %.2f %%", k == 0 ? ":" : ",",
-                        mkperf_analysis_name(a, pd), why[k] == MKPERF_PD_CALLING ? "in calls" : "",
-                        why[k] == MKPERF_PD_CALLING ? "" : mkperf_pd_state_names[why[k]],
-                        percent_of_span(x, a->pd[pd].in[why[k]]));
+            if (p != NULL) {
+                fprintf(to, "%s %s was %s for %.2f %%", k == 0 ? ":" : ",", p->name,
+                        why[k] == MKPERF_PD_CALLING ? "in calls" : mkperf_pd_state_names[why[k]],
+                        percent_of_span(x, p->in[why[k]]));
             }
         }
     }
-    if (shown == 0) {
-        fputs("no core was idle", to);
-    }
+    fputs(shown == 0 ? "no core was idle" : "", to);
     return shown == 0 ? REPORT_RULED_OUT : REPORT_ANSWER;
 }
 
@@ -219,18 +211,19 @@ enum report_verdict report_explain_cores(struct report_question *x, FILE *to)
     unsigned shown = 0;
 
     for (uint32_t i = 0; i < a->ncores; i++) {
-        uint32_t pd = greatest_pd(x, i, MKPERF_PD_RUNNING, UINT64_MAX);
+        const struct mkperf_sched_pd *p = greatest_pd(x, i, MKPERF_PD_RUNNING, UINT64_MAX);
+        double busy = busy_of(&a->core[i]);
 
         if (!a->core[i].seen) {
             continue;
         }
-        least = fmin(least, busy_of(&a->core[i]));
-        most = fmax(most, busy_of(&a->core[i]));
+        least = fmin(least, busy);
+        most = fmax(most, busy);
         fprintf(to, "%score %u was busy for %.2f %% of the time", shown++ > 0 ? ";\n" : "", i,
-                busy_of(&a->core[i]));
-        if (pd != MKPERF_SCHED_NOBODY) {
-            fprintf(to, ", longest with %s (%.2f %%)", mkperf_analysis_name(a, pd),
-                    percent_of_span(x, a->pd[pd].in[MKPERF_PD_RUNNING]));
+                busy);
+        if (p != NULL) {
+            fprintf(to, ", longest with %s (%.2f %%)", p->name,
+                    percent_of_span(x, p->in[MKPERF_PD_RUNNING]));
         }
     }
     if (shown > 1 && most > BUSY && least < BUSY / 2) {
@@ -353,9 +346,7 @@ enum report_verdict report_explain_budget(struct report_question *x, FILE *to)
                     percent_of_span(x, p->in[MKPERF_PD_THROTTLED]));
         }
     }
-    if (shown == 0) {
-        fputs("no PD used up its budget", to);
-    }
+    fputs(shown == 0 ? "no PD used up its budget" : "", to);
     return shown == 0 ? REPORT_RULED_OUT : REPORT_PROBLEM;
 }
 
@@ -368,10 +359,11 @@ enum report_verdict report_explain_inversion(struct report_question *x, FILE *to
         return REPORT_RULED_OUT;
     }
     const struct mkperf_inversion *v = &a->inversion[0];
-    fprintf(to, "%s waited for %s while %s ran, which has a lower priority: %" PRIu64 " times, ",
+    fprintf(to,
+            "%s waited for %s while %s ran, which has a lower priority: %" PRIu64
+            " times, %.3f us together, the longest from %.6f s for %.3f us",
             mkperf_analysis_name(a, v->high), mkperf_analysis_name(a, v->holder),
-            mkperf_analysis_name(a, v->runner), v->count);
-    fprintf(to, "%.3f us together, the longest from %.6f s for %.3f us", (double)v->total / 1e3,
+            mkperf_analysis_name(a, v->runner), v->count, (double)v->total / 1e3,
             (double)v->worst_from / 1e9, (double)v->worst / 1e3);
     return REPORT_PROBLEM;
 }

@@ -30,14 +30,6 @@ struct items {
     size_t n, room;
 };
 
-/* Makes room for `count` items at `at`. The items behind it move. */
-static void make_room(struct items *l, size_t at, size_t count)
-{
-    MKPERF_GROW(l->item, l->room, l->n + count);
-    memmove(l->item + at + count, l->item + at, (l->n - at) * sizeof *l->item);
-    l->n += count;
-}
-
 static void free_trees(struct items *l)
 {
     for (size_t i = 0; i < l->n; i++) {
@@ -49,16 +41,13 @@ static void free_trees(struct items *l)
     l->n = 0;
 }
 
-static const char *open_item(struct items *l, size_t at)
+/* Opens an item that is closed. Returns the number of items below it. */
+static uint32_t open_item(struct items *l, size_t at)
 {
     struct item parent = l->item[at];
-    double whole = (double)l->rows.whole;
-    double least = l->options.graph_limit * whole / 100;
+    double least = l->options.graph_limit * (double)l->rows.whole / 100;
     uint32_t n = 0;
 
-    if (parent.open) {
-        return NULL;
-    }
     if (parent.tree == NULL) {
         parent.tree = mkperf_xcalloc(1, sizeof *parent.tree);
         report_tree_build(parent.tree, &l->rows, &l->rows.row[parent.row]);
@@ -67,16 +56,18 @@ static const char *open_item(struct items *l, size_t at)
     const struct mkperf_tree_node *node = parent.tree->node;
     for (uint32_t i = node[parent.node].child; i != 0 && (double)node[i].total.period >= least;
          i = node[i].next) {
-        make_room(l, at + 1 + n, 1);
-        l->item[at + 1 + n++] =
-            (struct item){.row = parent.row,
-                          .node = i,
-                          .pd = mkperf_frames_label(l->rows.frames, node[i].label).pd,
-                          .depth = parent.depth + 1,
-                          .tree = parent.tree};
+        struct item below = {.row = parent.row,
+                             .node = i,
+                             .pd = mkperf_frames_label(l->rows.frames, node[i].label).pd,
+                             .depth = parent.depth + 1,
+                             .tree = parent.tree};
+        size_t to = at + 1 + n++;
+        MKPERF_GROW(l->item, l->room, l->n + 1);
+        memmove(l->item + to + 1, l->item + to, (l->n++ - to) * sizeof *l->item);
+        l->item[to] = below;
     }
     l->item[at].open = n > 0;
-    return n > 0 ? NULL : "no caller";
+    return n;
 }
 
 /*
@@ -84,13 +75,14 @@ static const char *open_item(struct items *l, size_t at)
  */
 static const char *items_open(struct items *l, size_t at)
 {
-    size_t n = l->n;
-    const char *problem = open_item(l, at);
+    if (l->item[at].open) {
+        return NULL;
+    }
+    uint32_t n = open_item(l, at);
+    const char *problem = n > 0 ? NULL : "no caller";
 
-    while (l->n == n + 1) {
-        at++;
-        n = l->n;
-        open_item(l, at);
+    while (n == 1) {
+        n = open_item(l, ++at);
     }
     return problem;
 }
@@ -121,27 +113,26 @@ static size_t items_parent(const struct items *l, size_t at)
 static void items_text(const struct items *l, size_t at, char *text, size_t n)
 {
     const struct item *i = &l->item[at];
-    const struct item *parent = &l->item[items_parent(l, at)];
-    uint64_t whole = l->rows.whole;
-    char node[TEXT / 2];
+    const struct report_column_list *keys = &l->options.keys;
+    char part[TEXT / 2], children[16] = "";
 
-    if (i->node == 0) {
-        const struct report_row *r = &l->rows.row[i->row];
-        char columns[TEXT / 2];
-        char mark = i->open ? '-' : '+';
-        report_row_text(&l->rows, r, columns, sizeof columns);
-        if (l->options.children) {
-            snprintf(text, n, "%c %6.2f%% %6.2f%% %8" PRIu64 "  %s", mark,
-                     mkperf_percent(r->children.period, whole),
-                     mkperf_percent(r->self.period, whole), r->self.samples, columns);
-        } else {
-            snprintf(text, n, "%c %6.2f%% %8" PRIu64 "  %s", mark,
-                     mkperf_percent(r->self.period, whole), r->self.samples, columns);
-        }
+    if (i->node != 0) {
+        report_tree_text(i->tree, &l->rows, i->node, l->item[items_parent(l, at)].pd, part,
+                         sizeof part);
+        snprintf(text, n, "%*s%c-%s", 8 + 4 * i->depth, "", i->open ? '-' : '|', part);
         return;
     }
-    report_tree_text(i->tree, &l->rows, i->node, parent->pd, node, sizeof node);
-    snprintf(text, n, "%*s%c-%s", 8 + 4 * i->depth, "", i->open ? '-' : '|', node);
+    const struct report_row *r = &l->rows.row[i->row];
+    if (l->options.children) {
+        snprintf(children, sizeof children, " %6.2f%%", report_row_share(&l->rows, i->row));
+    }
+    size_t used = (size_t)snprintf(text, n, "%c%s %6.2f%% %8" PRIu64 "  ", i->open ? '-' : '+',
+                                   children, mkperf_percent(r->self.period, l->rows.whole),
+                                   r->self.samples);
+    for (unsigned k = 0; k < keys->n && used < n; k++) {
+        report_column_text(keys->column[k], l->rows.frames, &r->key, part, sizeof part);
+        used += (size_t)snprintf(text + used, n - used, k + 1 < keys->n ? "%-12s  " : "%s", part);
+    }
 }
 
 struct browser {
@@ -182,7 +173,7 @@ static void build_list(struct browser *b, struct mkperf_frames *f, uint32_t even
     free_trees(l);
     report_rows_free(&l->rows);
     report_rows_build(&l->rows, f, &l->options, event);
-    make_room(l, 0, l->rows.n);
+    MKPERF_GROW(l->item, l->room, l->rows.n);
     for (uint32_t i = 0; i < l->rows.n; i++) {
         if (report_row_share(&l->rows, i) >= l->options.limit) {
             l->item[n++] = (struct item){.row = i, .pd = l->rows.row[i].key.pd};

@@ -281,10 +281,7 @@ void report_first_print(const struct mkperf_totals *t, FILE *out);
 /* Prints how many rows below a limit in per cent are omitted. */
 void report_omitted_print(uint64_t n, double limit, FILE *out);
 
-/* rows_print.c: the columns of a row in one line. */
-void report_row_text(const struct report_rows *rows, const struct report_row *r, char *text,
-                     size_t n);
-/* Prints the table of rows, with the option `graph` also the call tree below each row. */
+/* rows_print.c: prints the table of rows, with the option `graph` also the call tree below each row. */
 void report_rows_print(const struct report_rows *rows, FILE *out);
 /* Prints rows as a tree with a level for each sort key. The weight of a line includes all lines below it. The rows were built
  * without the options `children` and `graph`. */

@@ -16,20 +16,6 @@ void report_omitted_print(uint64_t n, double limit, FILE *out)
             n == 1 ? "is" : "are");
 }
 
-void report_row_text(const struct report_rows *rows, const struct report_row *r, char *text,
-                     size_t n)
-{
-    const struct report_column_list *keys = &rows->options->keys;
-    char part[600];
-    size_t used = 0;
-
-    text[0] = '\0';
-    for (unsigned i = 0; i < keys->n && used < n; i++) {
-        report_column_text(keys->column[i], rows->frames, &r->key, part, sizeof part);
-        used += (size_t)snprintf(text + used, n - used, i + 1 < keys->n ? "%-12s  " : "%s", part);
-    }
-}
-
 static void print_share(double share, bool colour, FILE *out)
 {
     fprintf(out, "%s%9.2f%%%s", mkperf_colour_begin(colour, share), share,
