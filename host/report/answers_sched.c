@@ -149,10 +149,10 @@ enum report_verdict report_explain_throughput(struct report_question *x, FILE *t
     if (busy > BUSY && runs != NULL) {
         fprintf(to, "core %u limits: it was busy for %.2f %% of the time, with %s for %.2f %%",
                 core, busy, runs->name, percent_of_span(x, runs->in[MKPERF_PD_RUNNING]));
-    } else if (throttled > THROTTLED) {
+    } else if (held != NULL && throttled > THROTTLED) {
         fprintf(to, "the budget of %s limits: the PD was throttled for %.2f %% of the time",
                 held->name, throttled);
-    } else if (percent_of_span(x, most_active) > BUSY) {
+    } else if (chain != NULL && percent_of_span(x, most_active) > BUSY) {
         const struct mkperf_by *callee = mkperf_bys_most(&chain->blocked_on);
 
         fprintf(
