@@ -213,11 +213,12 @@ static void on_peer_text(void *self, const char *p, size_t n)
 
     bool sealed = l->state == MKPERF_PEER_SEALED, network = l->source.ops->network;
 
-    if (sealed && !network && !l->foreign) {
+    /* With a key, the text before the handshake is noted, too. */
+    if (l->has_key && !network && !l->foreign) {
         mkperf_peer_say(l, "text on this line is not authenticated: it is the console's, or "
                            "another writer's");
     }
-    l->foreign |= sealed;
+    l->foreign |= network ? sealed : l->has_key;
     if (!sealed || !network) { /* mkperf_peer_pump reports text on a network */
         l->ops->text(l->self, p, n);
     }

@@ -154,7 +154,7 @@ struct mkperf_peer {
     uint8_t mac_out[MKPERF_KEY_BYTES], mac_in[MKPERF_KEY_BYTES];
     struct mkperf_auth_hellos hellos;
     uint64_t number_out, number_in; /* extended sequence numbers of the last frames */
-    bool foreign;                   /* text arrived between authenticated messages */
+    bool foreign;                   /* text arrived that no key authenticates */
     unsigned dropped;               /* frames without a valid MAC since the last valid one */
     uint64_t bad_macs;
     uint16_t sequence; /* sequence number of the next frame to the target */
