@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owns: the parsing of command lines by their descriptions, and sets of cores. See args.h. */
-#include <math.h>
-
 #include "args.h"
 #include "outfile.h"
 
@@ -37,27 +35,19 @@ static void find_word(void *to, const char *word, const char *help)
     f->found |= strlen(word) == f->n && memcmp(word, f->word, f->n) == 0;
 }
 
-static bool parse_real(const char *text, double *out)
+enum mkperf_status mkperf_given_real(const struct mkperf_given *g, double *out)
 {
+    const struct mkperf_store *s = &g->option->store;
     char *end;
 
-    *out = strtod(text, &end);
-    return end != text && *end == '\0' && isfinite(*out);
-}
-
-enum mkperf_status mkperf_given_percent(const struct mkperf_given *g, double *out)
-{
-    return parse_real(g->value, out) && *out >= 0 && *out <= 100
+    *out = (double)s->none;
+    if (g->value == NULL) {
+        return MKPERF_OK;
+    }
+    *out = strtod(g->value, &end);
+    return end != g->value && *end == '\0' && *out >= s->least && *out <= s->most
                ? MKPERF_OK
-               : mkperf_given_bad(g, "a percentage");
-}
-
-static enum mkperf_status store_seconds(const struct mkperf_given *g, double *out)
-{
-    *out = (double)g->option->store.none;
-    return g->value == NULL || (parse_real(g->value, out) && *out > 0 && *out < 1e9)
-               ? MKPERF_OK
-               : mkperf_given_bad(g, "seconds");
+               : mkperf_given_bad(g, s->want);
 }
 
 /* Stores the value of a word of o->words: that of the first word plus the word's index. */
@@ -121,10 +111,8 @@ static enum mkperf_status store_value(const struct mkperf_given *g, char *self)
     case MKPERF_STORE_TEXT:
         *(const char **)at = g->value;
         return MKPERF_OK;
-    case MKPERF_STORE_SECONDS:
-        return store_seconds(g, at);
-    case MKPERF_STORE_PERCENT:
-        return mkperf_given_percent(g, at);
+    case MKPERF_STORE_REAL:
+        return mkperf_given_real(g, at);
     case MKPERF_STORE_NUMBER:
         return mkperf_given_number(g, at);
     case MKPERF_STORE_WORD:

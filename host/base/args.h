@@ -52,14 +52,15 @@ struct mkperf_store {
         MKPERF_STORE_TRUE,
         MKPERF_STORE_FALSE,
         MKPERF_STORE_TEXT,
-        MKPERF_STORE_SECONDS,
-        MKPERF_STORE_PERCENT,
+        MKPERF_STORE_REAL,
         MKPERF_STORE_NUMBER,
         MKPERF_STORE_WORD,
     } how;
-    size_t at, bytes;  /* where the member is; the size of a number */
-    uint64_t min, max; /* limits of a number; min is the value of the first word, too */
-    uint64_t none;     /* what is stored if no value is given */
+    size_t at, bytes;   /* where the member is; the size of a number */
+    uint64_t min, max;  /* limits of a number; min is the value of the first word, too */
+    uint64_t none;      /* what is stored if no value is given */
+    double least, most; /* limits of a real number */
+    const char *want;   /* and what it is, for the error */
     mkperf_take *take;
 };
 
@@ -87,9 +88,11 @@ struct mkperf_store {
 /* Double, > 0; `without` is stored if the option is given without a value. */
 #define MKPERF_SECONDS(type, member) MKPERF_SECONDS_OR(type, member, 0)
 #define MKPERF_SECONDS_OR(type, member, without) \
-    .store = {MKPERF_STORE_(SECONDS, type, member, double), .none = (without)}
+    .store = {MKPERF_STORE_(REAL, type, member, double), .none = (without), MKPERF_WITHIN(1e-300, 999999999, "seconds")}
 /* Double, 0 to 100. */
-#define MKPERF_PER_CENT(type, member) .store = {MKPERF_STORE_(PERCENT, type, member, double)}
+#define MKPERF_PER_CENT(type, member) MKPERF_REAL(type, member, 0, 100, "a percentage")
+#define MKPERF_REAL(type, member, from, to, text) .store = {MKPERF_STORE_(REAL, type, member, double), MKPERF_WITHIN(from, to, text)}
+#define MKPERF_WITHIN(from, to, text) .least = (from), .most = (to), .want = (text)
 #define MKPERF_NUMBER(type, member, least, most) MKPERF_NUMBER_OR(type, member, least, most, least) /* uint32_t or uint64_t */
 #define MKPERF_NUMBER_OR(type, member, least, most, without) \
     .store = {.how = MKPERF_STORE_NUMBER, .bytes = sizeof ((type *)0)->member, .min = (least), .max = (most), .none = (without), \
@@ -189,8 +192,8 @@ uint64_t mkperf_duration_ns(const char *text);
 
 /* For functions that take an option: USAGE, with the valid values. */
 enum mkperf_status mkperf_given_bad(const struct mkperf_given *g, const char *want);
-enum mkperf_status mkperf_given_number(const struct mkperf_given *g, void *out);    /* by its row */
-enum mkperf_status mkperf_given_percent(const struct mkperf_given *g, double *out); /* 0 to 100 */
+enum mkperf_status mkperf_given_number(const struct mkperf_given *g, void *out); /* by its row */
+enum mkperf_status mkperf_given_real(const struct mkperf_given *g, double *out); /* by its row */
 
 /* Sets the error USAGE with a text of the caller and the way to the help. */
 enum mkperf_status mkperf_usage_error(struct mkperf_error *e, const char *command,

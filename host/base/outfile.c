@@ -49,8 +49,8 @@ static void register_file(struct mkperf_outfile *o)
     mkperf_out_of_memory = flush_open_files;
 }
 
-static enum mkperf_status open_as(struct mkperf_outfile *o, const char *path, mode_t mode,
-                                  struct mkperf_error *e)
+enum mkperf_status mkperf_outfile_open(struct mkperf_outfile *o, const char *path, bool private,
+                                       struct mkperf_error *e)
 {
     bool standard_output = strcmp(path, "-") == 0;
     struct stat st;
@@ -61,11 +61,13 @@ static enum mkperf_status open_as(struct mkperf_outfile *o, const char *path, mo
     if (!standard_output && (stat(path, &st) != 0 || S_ISREG(st.st_mode))) {
         o->partial = mkperf_xprintf("%s.partial", path);
     }
-    o->fd = standard_output ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-                            : open(o->partial ? o->partial : o->path,
-                                   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-    if (o->fd >= 0 && o->partial != NULL && mode == PRIVATE) {
-        (void)fchmod(o->fd, mode); /* a file that was left there may be readable by others */
+    o->fd = standard_output
+                ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+                : open(o->partial ? o->partial : o->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+                       private ? PRIVATE : PUBLIC);
+    o->keep_old = private && o->partial != NULL;
+    if (o->fd >= 0 && o->keep_old) {
+        (void)fchmod(o->fd, PRIVATE); /* a file that was left there may be readable by others */
     }
     if (o->fd < 0) {
         keep_first_error(o);
@@ -73,21 +75,8 @@ static enum mkperf_status open_as(struct mkperf_outfile *o, const char *path, mo
         return mkperf_outfile_status(o, e);
     }
     o->stream = standard_output || lseek(o->fd, 0, SEEK_CUR) < 0;
-    o->keep_old = mode == PRIVATE && o->partial != NULL;
     register_file(o);
     return MKPERF_OK;
-}
-
-enum mkperf_status mkperf_outfile_open(struct mkperf_outfile *o, const char *path,
-                                       struct mkperf_error *e)
-{
-    return open_as(o, path, PUBLIC, e);
-}
-
-enum mkperf_status mkperf_outfile_open_private(struct mkperf_outfile *o, const char *path,
-                                               struct mkperf_error *e)
-{
-    return open_as(o, path, PRIVATE, e);
 }
 
 enum mkperf_status mkperf_outfile_adopt(struct mkperf_outfile *o, const char *from, uint64_t n,
@@ -226,7 +215,7 @@ enum mkperf_status mkperf_printout_open(struct mkperf_printout *p, const char *p
                                         struct mkperf_error *e)
 {
     *p = (struct mkperf_printout){.to = NULL};
-    MKPERF_TRY(mkperf_outfile_open(&p->file, path, e));
+    MKPERF_TRY(mkperf_outfile_open(&p->file, path, false, e));
     p->to = fopencookie(p, "w", (cookie_io_functions_t){.write = write_through});
     if (p->to == NULL) {
         mkperf_die();

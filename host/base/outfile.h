@@ -30,17 +30,13 @@ struct mkperf_outfile {
     uint8_t *buffer;
 };
 
-/* Creates path (as path + ".partial" if it is, or will be, a regular file); "-": standard output.
- */
-enum mkperf_status mkperf_outfile_open(struct mkperf_outfile *o, const char *path,
-                                       struct mkperf_error *e);
-
 /*
- * Does so for a recording, as perf does. Only the user can read the file, because it shows what a system does. An older file
- * becomes path + ".old" when this one is finished.
+ * Creates path (as path + ".partial" if it is, or will be, a regular file); "-": standard output. private: for a recording, as perf
+ * does. Only the user can read the file, because it shows what a system does. An older file becomes path + ".old" when this one is
+ * finished.
  */
-enum mkperf_status mkperf_outfile_open_private(struct mkperf_outfile *o, const char *path,
-                                               struct mkperf_error *e);
+enum mkperf_status mkperf_outfile_open(struct mkperf_outfile *o, const char *path, bool private,
+                                       struct mkperf_error *e);
 
 /* Continues the file `from`, which is cut to n bytes. It becomes path, which may be the same. */
 enum mkperf_status mkperf_outfile_adopt(struct mkperf_outfile *o, const char *from, uint64_t n,
@@ -122,7 +118,7 @@ enum mkperf_status mkperf_printout_close(struct mkperf_printout *p, struct mkper
  * A text being written: numbers, JSON, and strings quoted for JSON and XML.
  *
  * Owns: the output file, whose first error is sticky, so that writers need not check every write. Used by the text sinks, and by
- * commands for rows that programs read. Strings of any bytes become valid UTF-8: invalid bytes, and characters that are not
+ * commands for rows that programs read. `out` is opened with mkperf_outfile_open. Strings of any bytes become valid UTF-8: invalid bytes, and characters that are not
  * printable, become U+FFFD. A file that is not finished is removed.
  */
 
@@ -134,9 +130,6 @@ struct mkperf_textout {
     char last; /* the last byte that was written */
 };
 
-/* Opens a file for text, or standard output for "-". */
-enum mkperf_status mkperf_textout_open(struct mkperf_textout *t, const char *path,
-                                       struct mkperf_error *e);
 enum mkperf_status mkperf_textout_finish(struct mkperf_textout *t, struct mkperf_error *e);
 void mkperf_textout_discard(struct mkperf_textout *t); /* idempotent, also after finish */
 

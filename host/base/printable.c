@@ -44,28 +44,18 @@ size_t mkperf_utf8(const char *s)
     return 0;
 }
 
-static uint32_t code_point(const char *s, size_t n)
-{
-    uint32_t c = (unsigned char)s[0];
-
-    if (n > 1) {
-        c &= 0x7fU >> n;
-    }
-    for (size_t i = 1; i < n; i++) {
-        c = c << 6 | ((unsigned char)s[i] & 0x3f);
-    }
-    return c;
-}
-
 size_t mkperf_printable_char(const char *s)
 {
     size_t n = mkperf_utf8(s);
-    uint32_t c;
+    uint32_t c = (unsigned char)s[0]; /* the code point */
 
     if (n == 1) { /* most characters are one byte */
         return (unsigned char)*s >= 0x20 && *s != 0x7f ? 1 : 0;
     }
-    c = code_point(s, n);
+    c = n > 1 ? c & 0x7fU >> n : c;
+    for (size_t i = 1; i < n; i++) {
+        c = c << 6 | ((unsigned char)s[i] & 0x3f);
+    }
     for (size_t i = 0; i < sizeof invisible / sizeof *invisible; i++) {
         if (c >= invisible[i].first && c <= invisible[i].last) {
             return 0;

@@ -149,47 +149,20 @@ void mkperf_shape_own(const struct mkperf_shape_row *rows, void *at)
     }
 }
 
-static bool take_rows(const struct mkperf_shape_row *rows, void *at,
-                      struct mkperf_shape_input *from);
-
-static bool take_array(const struct mkperf_shape_row *row, void *at,
-                       struct mkperf_shape_input *from)
+/* Makes room for n elements, which the input has, and takes their bytes. */
+static char *take_array(const struct mkperf_shape_row *row, void *at, uint64_t n,
+                        struct mkperf_shape_input *from)
 {
-    uint64_t n;
-
-    if (!take_bytes(from, &n, sizeof n) || n > from->n / row->bytes ||
-        (row->count_bytes == sizeof(uint32_t) && n > UINT32_MAX)) {
-        return false;
-    }
-    if (n == 0) {
-        return true;
-    }
     char *p = mkperf_xcalloc(n, row->bytes);
-    bool whole = take_bytes(from, p, n * row->bytes) &&
-                 (row->kind != MKPERF_SHAPE_IS_TEXT || p[n - 1] == '\0');
+
+    (void)take_bytes(from, p, n * row->bytes);
     for (uint64_t i = 0; row->of != NULL && i < n; i++) {
         release(row->of, p + i * row->bytes, false);
     }
     set_pointer(at, row, p);
     set_number(at, row->count_at, row->count_bytes, n);
     set_number(at, row->room_at, row->room_bytes, n);
-    for (uint64_t i = 0; row->of != NULL && whole && i < n; i++) {
-        whole = take_rows(row->of, p + i * row->bytes, from);
-    }
-    return whole;
-}
-
-static bool take_behind(const struct mkperf_shape_row *row, void *at,
-                        struct mkperf_shape_input *from)
-{
-    char *p = pointer_of(at, row);
-    uint64_t n;
-    bool whole = take_bytes(from, &n, sizeof n) && n == count_of(at, row);
-
-    for (uint64_t i = 0; whole && i < n; i++) {
-        whole = take_rows(row->of, p + i * row->bytes, from);
-    }
-    return whole;
+    return p;
 }
 
 /* Fills a structure that owns nothing. */
@@ -200,20 +173,27 @@ static bool take_rows(const struct mkperf_shape_row *rows, void *at,
 
     for (const struct mkperf_shape_row *row = rows; whole && row->kind != MKPERF_SHAPE_ENDS;
          row++) {
-        switch (row->kind) {
-        case MKPERF_SHAPE_IS_BYTES:
+        char *p = NULL;
+        uint64_t n = 0;
+
+        if (row->kind == MKPERF_SHAPE_IS_BYTES) {
             whole = take_bytes(from, member(at, row->at), row->bytes);
-            break;
-        case MKPERF_SHAPE_IS_TEXT:
-        case MKPERF_SHAPE_IS_ARRAY:
-            whole = take_array(row, at, from);
-            break;
-        case MKPERF_SHAPE_IS_INSIDE:
+        } else if (row->kind == MKPERF_SHAPE_IS_INSIDE) {
             whole = take_rows(row->of, member(at, row->at), from);
-            break;
-        default:
-            whole = take_behind(row, at, from);
-            break;
+        } else if (!take_bytes(from, &n, sizeof n) ||
+                   (row->kind != MKPERF_SHAPE_IS_BEHIND &&
+                    (n > from->n / row->bytes ||
+                     (row->count_bytes == sizeof(uint32_t) && n > UINT32_MAX)))) {
+            whole = false;
+        } else if (row->kind == MKPERF_SHAPE_IS_BEHIND) {
+            p = pointer_of(at, row);
+            whole = n == count_of(at, row);
+        } else if (n != 0) {
+            p = take_array(row, at, n, from);
+            whole = row->kind != MKPERF_SHAPE_IS_TEXT || p[n - 1] == '\0';
+        }
+        for (uint64_t i = 0; row->of != NULL && p != NULL && whole && i < n; i++) {
+            whole = take_rows(row->of, p + i * row->bytes, from);
         }
     }
     return whole;

@@ -15,14 +15,11 @@ static enum mkperf_status spool_failed(struct mkperf_error *e)
 enum mkperf_status mkperf_spool_open(struct mkperf_spool *s, size_t size, struct mkperf_error *e)
 {
     const char *directory = getenv("TMPDIR");
-    char *path = NULL;
 
     *s = (struct mkperf_spool){.size = size};
     assert(size <= RECORD_MAX);
-    if (asprintf(&path, "%s/mkperf-XXXXXX",
-                 directory != NULL && *directory ? directory : "/var/tmp") < 0) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
+    char *path = mkperf_xprintf("%s/mkperf-XXXXXX",
+                                directory != NULL && *directory ? directory : "/var/tmp");
     int fd = mkostemp(path, O_CLOEXEC);
     if (fd >= 0) {
         unlink(path);

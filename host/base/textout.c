@@ -4,15 +4,9 @@
 
 #include <math.h>
 
-enum mkperf_status mkperf_textout_open(struct mkperf_textout *t, const char *path,
-                                       struct mkperf_error *e)
-{
-    return mkperf_outfile_open(&t->out, path, e);
-}
-
 enum mkperf_status mkperf_textout_finish(struct mkperf_textout *t, struct mkperf_error *e)
 {
-    char *partial = t->out.partial != NULL ? mkperf_xstrdup(t->out.partial) : NULL;
+    char *partial = mkperf_xstrdup(t->out.partial);
 
     if (mkperf_outfile_finish(&t->out, e) != MKPERF_OK && partial != NULL) {
         unlink(partial);

@@ -82,8 +82,9 @@ static void print_paragraphs(FILE *out, const char *text, int indent)
 }
 
 /* Prints a term, and its description in the column to the right or on the next line. */
-static void print_entry(FILE *out, const char *term, const char *help)
+static void print_entry(void *to, const char *term, const char *help)
 {
+    FILE *out = to;
     int at = fprintf(out, "%*s%s", INDENT, "", term);
 
     if (at + 2 > COLUMN && *help != '\0') {
@@ -92,11 +93,6 @@ static void print_entry(FILE *out, const char *term, const char *help)
     }
     fprintf(out, "%*s", *help != '\0' ? COLUMN - at : 0, "");
     print_filled(out, help, COLUMN, COLUMN);
-}
-
-static void put_entry(void *to, const char *word, const char *help)
-{
-    print_entry(to, word, help);
 }
 
 const char *mkperf_command_status(const struct mkperf_command *c, int i)
@@ -139,7 +135,7 @@ void mkperf_help_text(const struct mkperf_command *c, FILE *out)
             print_paragraphs(out, s->text, INDENT);
         }
         if (s->list != NULL) {
-            s->list(put_entry, out);
+            s->list(print_entry, out);
         }
     }
     if (c->examples != NULL) {

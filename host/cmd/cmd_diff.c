@@ -94,7 +94,7 @@ static enum mkperf_status write_junit(const struct diff_command *c, struct mkper
 {
     struct mkperf_textout t = {.over = NULL};
 
-    MKPERF_TRY(mkperf_textout_open(&t, c->junit, e));
+    MKPERF_TRY(mkperf_outfile_open(&t.out, c->junit, false, e));
     mkperf_textout_printf(&t,
                           "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
                           "  <testsuite name=\"mkperf diff\" tests=\"%u\" failures=\"%u\">\n",

@@ -253,7 +253,7 @@ static enum mkperf_status record_target(struct record *rec, struct mkperf_error 
     MKPERF_TRY(mkperf_recorder_init(r, false, e));
     MKPERF_TRY(mkperf_perfdata_new(o->output, r->symbols, &r->perfdata, e));
     mkperf_perfdata_compress(r->perfdata, (int)o->compression);
-    MKPERF_TRY(o->raw != NULL ? mkperf_outfile_open_private(&r->raw, o->raw, e) : MKPERF_OK);
+    MKPERF_TRY(o->raw != NULL ? mkperf_outfile_open(&r->raw, o->raw, true, e) : MKPERF_OK);
     rec->checks = mkperf_checks_new(mkperf_perfdata_sink(r->perfdata), r->symbols, true);
     rec->only.to = mkperf_checks_sink(rec->checks);
     rec->only.cores =

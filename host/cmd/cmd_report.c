@@ -70,7 +70,7 @@ static enum mkperf_status take_limit(void *member, const struct mkperf_given *g)
 {
     struct report_options *o = member;
 
-    MKPERF_TRY(mkperf_given_percent(g, &o->limit));
+    MKPERF_TRY(mkperf_given_real(g, &o->limit));
     o->graph_limit = o->limit;
     return MKPERF_OK;
 }
@@ -126,7 +126,9 @@ static const struct mkperf_option report_options[] = {
                   MKPERF_CLEARS(struct report_command, report.children)),
     MKPERF_OPTION(0, "percent-limit",
                   "leave out rows below N per cent (0), and branches of trees (0.5)", .value = "N",
-                  MKPERF_TAKEN(take_limit, struct report_command, report)),
+                  .store = {.take = take_limit,
+                            .at = offsetof(struct report_command, report),
+                            MKPERF_WITHIN(0, 100, "a percentage")}),
     MKPERF_OPTION(0, "percentage",
                   "of the whole event (absolute, the default), or of what --pd leaves (relative)",
                   MKPERF_TAKES(WORD, "HOW"), .words = "absolute relative",

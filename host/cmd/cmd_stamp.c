@@ -307,7 +307,7 @@ static enum mkperf_status write_changed(const struct changed *c, const char *to,
     memcpy(changed, file, size);
     memset(changed + c->at.offset, 0, c->at.n);
     memcpy(changed + c->at.offset, table, n);
-    enum mkperf_status status = mkperf_outfile_open(&out, to, e);
+    enum mkperf_status status = mkperf_outfile_open(&out, to, false, e);
     if (status == MKPERF_OK) {
         mkperf_outfile_write(&out, changed, size);
         status = mkperf_outfile_finish(&out, e);

@@ -27,37 +27,22 @@ struct top {
     volatile int *interrupts;
 };
 
-static enum mkperf_status take_real(const struct mkperf_given *g, double least, double *out)
-{
-    char *end, want[64];
-
-    *out = strtod(g->value, &end);
-    if (end != g->value && !*end && *out >= least && *out <= 1e6) {
-        return MKPERF_OK;
-    }
-    snprintf(want, sizeof want, "a number of at least %g", least);
-    return mkperf_given_bad(g, want);
-}
-
-static enum mkperf_status take_delay(void *member, const struct mkperf_given *g)
-{
-    return take_real(g, 0.1, member);
-}
-
 static enum mkperf_status take_window(void *member, const struct mkperf_given *g)
 {
     double *seconds = member;
 
-    MKPERF_TRY(take_real(g, 0, seconds));
+    MKPERF_TRY(mkperf_given_real(g, seconds));
     return *seconds == 0 || *seconds >= 0.1 ? MKPERF_OK : mkperf_given_bad(g, "0 or at least 0.1");
 }
 
 static const struct mkperf_option top_options[] = {
     MKPERF_OPTION('d', "delay", "seconds between refreshes (2)", .value = "S",
-                  MKPERF_TAKEN(take_delay, struct top, delay_s)),
+                  MKPERF_REAL(struct top, delay_s, 0.1, 1e6, "a number of at least 0.1")),
     MKPERF_OPTION(0, "window", "show the last S seconds of the target's time (%d); 0: all",
                   .value = "S", .number = TOP_WINDOW_S,
-                  MKPERF_TAKEN(take_window, struct top, window_s)),
+                  .store = {.take = take_window,
+                            .at = offsetof(struct top, window_s),
+                            MKPERF_WITHIN(0, 1e6, "a number of at least 0")}),
     MKPERF_OPTION('z', "zero", "show the samples since the last refresh: --window of --delay",
                   MKPERF_SETS(struct top, zero)),
     MKPERF_OPTION(0, "pd", "only functions of this protection domain", .value = "NAME",

@@ -221,7 +221,7 @@ enum mkperf_status mkperf_chrome_open(const struct mkperf_export *x, struct mkpe
     };
     struct chrome *c = mkperf_xcalloc(1, sizeof *c);
 
-    if (mkperf_textout_open(&c->text, x->path, e) != MKPERF_OK) {
+    if (mkperf_outfile_open(&c->text.out, x->path, false, e) != MKPERF_OK) {
         free(c);
         return e->status;
     }

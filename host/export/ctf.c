@@ -56,7 +56,7 @@ static enum mkperf_status open_file(struct ctf *c, struct mkperf_outfile *file, 
 {
     char *path = mkperf_xprintf("%s/%s", c->partial, name);
 
-    enum mkperf_status status = mkperf_outfile_open(file, path, e);
+    enum mkperf_status status = mkperf_outfile_open(file, path, false, e);
 
     free(path);
     return status;

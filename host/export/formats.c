@@ -143,7 +143,7 @@ enum mkperf_status mkperf_format_open(const struct mkperf_format *f, const struc
     o->profile.self = o;
     o->export = *x;
     o->write = f->write;
-    if (mkperf_textout_open(&o->text, x->path, e) != MKPERF_OK) {
+    if (mkperf_outfile_open(&o->text.out, x->path, false, e) != MKPERF_OK) {
         free(o);
         return e->status;
     }

@@ -368,7 +368,7 @@ enum mkperf_status mkperf_jsonl_open(const struct mkperf_export *x, struct mkper
     j->places.search = x->elfs;
     j->places.inlined = !x->no_inlined;
     j->warnings = x->warnings;
-    if (mkperf_textout_open(&j->text, x->path, e) != MKPERF_OK) {
+    if (mkperf_outfile_open(&j->text.out, x->path, false, e) != MKPERF_OK) {
         free(j);
         return e->status;
     }

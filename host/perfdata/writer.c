@@ -245,7 +245,7 @@ enum mkperf_status mkperf_perfdata_new(const char *path, struct mkperf_symbols *
     struct mkperf_perfdata *w = mkperf_xcalloc(1, sizeof *w);
 
     w->symbols = symbols;
-    if (mkperf_outfile_open_private(&w->out, path, e) != MKPERF_OK) {
+    if (mkperf_outfile_open(&w->out, path, true, e) != MKPERF_OK) {
         free(w);
         return e->status;
     }

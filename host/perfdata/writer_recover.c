@@ -144,7 +144,7 @@ static enum mkperf_status finish_copy(struct reader *r, const char *to,
 {
     struct mkperf_outfile out;
 
-    MKPERF_TRY(mkperf_outfile_open_private(&out, to, e));
+    MKPERF_TRY(mkperf_outfile_open(&out, to, true, e));
     for (uint64_t at = 0, n; at < r->end; at += n) {
         n = r->end - at < COPY_BYTES ? r->end - at : COPY_BYTES;
         const uint8_t *p = perfin_at(&r->bytes, at, (size_t)n);

@@ -326,7 +326,7 @@ static void removed(void **state)
     assert_int_equal(unlink(gone), 0);
     keep(r, "q", "answer");
     assert_int_equal(access(recording_path(".gone.asked"), F_OK), -1);
-    assert_int_equal(mkperf_outfile_open_private(&o, r, &e), MKPERF_OK); /* as mkperf record does */
+    assert_int_equal(mkperf_outfile_open(&o, r, true, &e), MKPERF_OK); /* as mkperf record does */
     mkperf_outfile_write(&o, "new", 3);
     assert_int_equal(access(recording_path(".r.asked"), F_OK), 0);
     assert_int_equal(mkperf_outfile_finish(&o, &e), MKPERF_OK);

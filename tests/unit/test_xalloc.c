@@ -53,7 +53,7 @@ static void received_is_kept(void **state)
     pid_t child = fork();
     if (child == 0) {
         dup2(pipes[1], STDERR_FILENO);
-        if (mkperf_outfile_open(&out, path, &e) != MKPERF_OK) {
+        if (mkperf_outfile_open(&out, path, false, &e) != MKPERF_OK) {
             _exit(99);
         }
         mkperf_outfile_write(&out, "received", 8);
