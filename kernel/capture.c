@@ -64,23 +64,13 @@ void mkperf_hook_lose_event(struct mkperf_hook *s, uint64_t time)
     show_losses(s);
 }
 
-/* Returns the kernel's view of this memory of the owner. Address 0: the session names none. */
-static void *view(const struct mkperf_hook *s, uint64_t address, uint64_t bytes)
-{
-    return address != 0 ? mkperf_port_memory(s->owner, address, bytes) : NULL;
-}
-
 void mkperf_hook_look_up(struct mkperf_hook *s)
 {
     const struct mkperf_configuration *c = &s->session;
 
-    s->out.ring = view(s, c->ring, UINT64_C(0) + c->ring_bytes + MKPERF_RING_HEADER_BYTES);
-    s->memory = (struct mkperf_hook_memory){
-        .counts = view(s, c->counts, sizeof(struct mkperf_counts)),
-        .soft = view(s, c->soft, sizeof(struct mkperf_soft)),
-        .words = view(s, c->words, sizeof(struct mkperf_word_table)),
-        .unwind = view(s, c->unwind, MKPERF_UNWIND_BYTES + MKPERF_UNWIND_SLACK),
-    };
+    s->out.ring = mkperf_port_memory(s->owner, c->ring,
+                                     UINT64_C(0) + c->ring_bytes + MKPERF_RING_HEADER_BYTES);
+    s->tables = mkperf_port_memory(s->owner, c->tables, sizeof *s->tables);
     show_losses(s);
     if (s->out.ring != NULL) {
         __atomic_store_n(&s->out.ring->head, s->out.head, __ATOMIC_RELEASE);
@@ -177,7 +167,8 @@ MKPERF_INLINE uint32_t walk_chain(const struct mkperf_hook *s, const struct mkpe
 {
     uint32_t walked = MKPERF_NO_TABLE;
 
-    if (special && s->memory.unwind != NULL && max != 0 && c->guest == MKPERF_GUEST_NONE) {
+    if (special && s->session.unwind != 0 && s->tables != NULL && max != 0 &&
+        c->guest == MKPERF_GUEST_NONE) {
         walked = mkperf_unwind(s, c, id, level, w, max);
     }
     if (walked == MKPERF_NO_TABLE) {
@@ -392,9 +383,7 @@ MKPERF_NOINLINE void capture_any(struct mkperf_hook *s, uint32_t hit, uint64_t n
     MKPERF_EACH_BIT (i, hit) {
         take_one(s, i, now, s->special != 0 || s->out.ring == NULL);
     }
-    if (s->session.counts != 0) {
-        mkperf_counts_take(s);
-    }
+    mkperf_counts_take(s);
 }
 
 void mkperf_capture(struct mkperf_hook *s, uint32_t hit, uint64_t now)

@@ -2,7 +2,7 @@
 /*
  * What a session counts in the kernel: PMU events by thread, and software events.
  *
- * Owns: how the two tables of the profiler PD are written (include/mkperf/counts.h, soft.h), and the look
+ * Owns: how the table of counts is written (include/mkperf/counts.h), and the look
  * at a page of a stack. Called by sched.c when something happens to a thread, by capture.c and by
  * request.c.
  *
@@ -22,29 +22,26 @@
 
 #define ROW_HASH UINT64_C(0x9e3779b97f4a7c15)
 
-/* Returns the key of a thread in the tables. */
+/* Returns the key of a thread in the table. */
 static struct mkperf_identity key_of(const struct mkperf_hook *s, struct mkperf_identity id)
 {
     return (struct mkperf_identity){mkperf_counts_key(id.badge), mkperf_hook_sc(s, id)};
 }
 
-/*
- * Finds the row of a thread, or a free one, which then has its key. Returns the counts behind the key;
- * NULL if no row is free. rows: MKPERF_COUNT_THREADS rows of `words` words, which begin with the key. A
- * first word of 0 is a free row.
- */
-MKPERF_INLINE uint64_t *thread_counts(uint64_t *rows, unsigned words, struct mkperf_identity key)
+/* Finds the row of a thread, or a free one, which then has its key. NULL: no row is free. */
+MKPERF_INLINE struct mkperf_counts_thread *thread_row(struct mkperf_counts *t,
+                                                      struct mkperf_identity key)
 {
     uint64_t at = (key.badge + key.sc) * ROW_HASH >> 32;
 
     for (unsigned i = 0; i < MKPERF_COUNT_THREADS; i++, at++) {
-        uint64_t *row = rows + at % MKPERF_COUNT_THREADS * words;
-        if (row[0] == 0) {
-            row[0] = key.badge;
-            row[1] = key.sc;
+        struct mkperf_counts_thread *row = &t->thread[at % MKPERF_COUNT_THREADS];
+        if (row->key == 0) {
+            row->key = key.badge;
+            row->sc = key.sc;
         }
-        if (row[0] == key.badge && row[1] == key.sc) {
-            return row + 2;
+        if (row->key == key.badge && row->sc == key.sc) {
+            return row;
         }
     }
     return NULL;
@@ -52,22 +49,23 @@ MKPERF_INLINE uint64_t *thread_counts(uint64_t *rows, unsigned words, struct mkp
 
 void mkperf_counts_take(struct mkperf_hook *s)
 {
-    struct mkperf_counts *t = s->memory.counts;
-    uint64_t *count =
-        t != NULL ? thread_counts(&t->thread->key, sizeof t->thread[0] / 8, key_of(s, s->running))
-                  : NULL;
+    struct mkperf_counts_thread *row = NULL;
 
+    if (s->session.count_mask != 0 && s->tables != NULL) {
+        row = thread_row(&s->tables->counts, key_of(s, s->running));
+    }
     MKPERF_EACH_BIT (i, s->session.count_mask) {
+        struct mkperf_request_counter *c = &s->session.counter[i];
         uint32_t left = 0 - mkperf_pmu_read(i);
-        if (count != NULL) {
-            count[s->session.slot[i] % MKPERF_COUNT_SLOTS] += (s->session.counter[i].left - left) &
-                                                              MKPERF_COUNT_BITS;
+        if (row != NULL) {
+            row->count[s->session.slot[i] % MKPERF_COUNT_SLOTS] += (c->left - left) &
+                                                                   MKPERF_COUNT_BITS;
         }
-        s->session.counter[i].left = left;
+        c->left = left;
     }
 }
 
-static void count_edge(struct mkperf_soft *t, unsigned kind, struct mkperf_identity from,
+static void count_edge(struct mkperf_counts *t, unsigned kind, struct mkperf_identity from,
                        struct mkperf_identity to)
 {
     uint64_t at = ((from.badge + from.sc) * ROW_HASH + to.badge + to.sc) * ROW_HASH >> 32;
@@ -87,22 +85,20 @@ static void count_edge(struct mkperf_soft *t, unsigned kind, struct mkperf_ident
 
 void mkperf_soft_stack(struct mkperf_hook *s, const void *thread, struct mkperf_identity id)
 {
-    struct mkperf_soft *t = s->memory.soft;
-
-    if (t == NULL || id.badge == MKPERF_THREAD_IDLE || (id.sc & MKPERF_SC_VCPU) != 0) {
+    if (s->tables == NULL || id.badge == MKPERF_THREAD_IDLE || (id.sc & MKPERF_SC_VCPU) != 0) {
         return;
     }
-    uint64_t *count = thread_counts(&t->thread->key, sizeof t->thread[0] / 8, key_of(s, id));
+    struct mkperf_counts_thread *row = thread_row(&s->tables->counts, key_of(s, id));
     uint64_t sp = mkperf_port_sp(thread);
-    if (count != NULL && count[MKPERF_SOFT_KINDS] - 1 >= sp) { /* the member `least`; 0 is none */
-        count[MKPERF_SOFT_KINDS] = sp;
+    if (row != NULL && row->stack.least - 1 >= sp) { /* 0 is none */
+        row->stack.least = sp;
     }
     if (s->session.sched == 0) { /* otherwise an event gives it the slot, and a record names it */
         s->sched.slot[mkperf_port_slot(thread) % MKPERF_SCHED_SLOTS] = thread;
     }
 }
 
-uint32_t mkperf_soft_page(struct mkperf_hook *s, struct mkperf_descriptor *d)
+uint32_t mkperf_soft_page(struct mkperf_hook *s, const struct mkperf_descriptor *d)
 {
     uint32_t slot = __atomic_load_n(&d->slot, __ATOMIC_RELAXED) % MKPERF_SCHED_SLOTS;
     uint64_t page = __atomic_load_n(&d->page, __ATOMIC_RELAXED) & ~(MKPERF_PAGE_BYTES - 1);
@@ -119,26 +115,25 @@ uint32_t mkperf_soft_page(struct mkperf_hook *s, struct mkperf_descriptor *d)
     while (i < words && __atomic_load_n(word + i, __ATOMIC_RELAXED) == 0) {
         i++;
     }
-    d->answer.badge = id.badge;
-    d->answer.sc = id.sc;
-    d->answer.readable = words != 0;
-    d->answer.word = i < words ? page + i * sizeof *word : 0;
+    s->answer.badge = id.badge;
+    s->answer.sc = id.sc;
+    s->answer.readable = words != 0;
+    s->answer.word = i < words ? page + i * sizeof *word : 0;
     return MKPERF_REQUEST_OK;
 }
 
 void mkperf_soft_event(struct mkperf_hook *s, unsigned kind, struct mkperf_identity from,
                        struct mkperf_identity to)
 {
-    struct mkperf_soft *t = s->memory.soft;
-
-    if (t == NULL || (s->session.soft_mask >> kind & 1) == 0) {
+    if (s->tables == NULL || (s->session.soft_mask >> kind & 1) == 0) {
         return;
     }
+    struct mkperf_counts *t = &s->tables->counts;
     struct mkperf_identity key = key_of(s, from);
-    uint64_t *count = thread_counts(&t->thread->key, sizeof t->thread[0] / 8, key);
+    struct mkperf_counts_thread *row = thread_row(t, key);
     t->total[kind]++;
-    if (count != NULL) {
-        count[kind]++;
+    if (row != NULL) {
+        row->soft[kind]++;
     }
     if (kind >= MKPERF_SOFT_PPCALL) {
         count_edge(t, kind - MKPERF_SOFT_PPCALL, key, key_of(s, to));

@@ -37,14 +37,11 @@
 #include <stdint.h>
 
 #include <mkperf/bits.h>
-#include <mkperf/counts.h>
 #include <mkperf/descriptor.h>
 #include <mkperf/jitter.h>
 #include <mkperf/ring.h>
 #include <mkperf/sched.h>
-#include <mkperf/soft.h>
-#include <mkperf/unwind.h>
-#include <mkperf/words.h>
+#include <mkperf/tables.h>
 
 /* INLINE is for functions on the path of every sample or event. NOINLINE is for rare cases, so that
  * the path does not save registers for them. */
@@ -104,15 +101,6 @@ struct mkperf_hook_words {
     struct mkperf_hook_pair pair[MKPERF_MAX_WORDS / 2];
 };
 
-/* The kernel's view of the owner's tables that the session names. NULL: the session names none, or it is not
- * mapped. The ring and the tables are looked up and forgotten together (mkperf_hook_find). */
-struct mkperf_hook_memory {
-    struct mkperf_counts *counts;
-    struct mkperf_soft *soft;
-    const struct mkperf_word_table *words;
-    const struct mkperf_unwind_tables *unwind;
-};
-
 struct mkperf_hook {
     /* What every sample uses. */
 
@@ -121,9 +109,9 @@ struct mkperf_hook {
      * boundary: to `mask` if the kernel's present work overflowed them, and to 0 if the user mode did
      * that ends there. */
     uint32_t kernel_mask;
-    struct mkperf_ring_producer out;  /* this core's ring; `ring` NULL: it has to be looked up */
-    struct mkperf_hook_memory memory; /* known if the ring is */
-    uint64_t wrote;                   /* bytes of the last record; 0: the last sample was dropped */
+    struct mkperf_ring_producer out; /* this core's ring; `ring` NULL: it has to be looked up */
+    struct mkperf_tables *tables;    /* known if the ring is; NULL: there are none */
+    uint64_t wrote;                  /* bytes of the last record; 0: the last sample was dropped */
     uint32_t room; /* bytes of the longest sample, without values of other counters */
     /* Not 0: the session has something that the shortest path does not do: filters, guests, values of other
      * counters, slices, counts, stacks, or tables for unwinding. */
@@ -268,7 +256,7 @@ void mkperf_hook_end(struct mkperf_hook *s, bool here);
 static inline void mkperf_hook_unmapped(struct mkperf_hook *s)
 {
     s->out.ring = NULL;
-    s->memory = (struct mkperf_hook_memory){0};
+    s->tables = NULL;
     s->sched.limit = 0;
     s->sched.delivery.limit = 0;
     s->words.pairs = 0;
@@ -364,7 +352,7 @@ void mkperf_soft_stack(struct mkperf_hook *s, const void *thread, struct mkperf_
 
 /* Carries out MKPERF_REQUEST_PAGE for request.c, and returns its status. Bounded: the words of a
  * page. */
-uint32_t mkperf_soft_page(struct mkperf_hook *s, struct mkperf_descriptor *d);
+uint32_t mkperf_soft_page(struct mkperf_hook *s, const struct mkperf_descriptor *d);
 
 /* Adds what the counters counted since the last call to the counts of s->running. Called before
  * another thread runs, after each capture (a counter must not count 2^31 events between two calls)

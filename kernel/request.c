@@ -72,7 +72,8 @@ static bool within_limits(const struct mkperf_configuration *c)
 
     return c->counter_mask != 0 && (c->counter_mask & ~mkperf_pmu_counters()) == 0 &&
            (parts & ~c->counter_mask) == 0 && c->filters <= MKPERF_MAX_FILTERS &&
-           c->max_frames <= MKPERF_MAX_FRAMES && c->callers <= MKPERF_MAX_CALLERS;
+           c->max_frames <= MKPERF_MAX_FRAMES && c->callers <= MKPERF_MAX_CALLERS &&
+           c->words <= MKPERF_MAX_WORDS;
 }
 
 static uint32_t at_least(uint32_t value, uint32_t least)
@@ -91,8 +92,9 @@ static uint32_t start_counters(struct mkperf_hook *s)
     s->mask = session->counter_mask;
     s->kernel_mask = session->kernel_mask;
     s->special = session->filters | session->read_mask | session->slice_mask | session->guest_mask |
-                 session->host_mask | (session->soft_mask & MKPERF_SOFT_STACKS) |
-                 (session->counts != 0 || (session->unwind != 0 && session->max_frames != 0));
+                 session->host_mask | session->count_mask |
+                 (session->soft_mask & MKPERF_SOFT_STACKS) |
+                 (session->unwind != 0 && session->max_frames != 0);
     MKPERF_EACH_BIT (i, s->mask) {
         struct mkperf_request_counter *c = &session->counter[i];
         c->reads &= session->read_mask;
@@ -109,7 +111,7 @@ static uint32_t start_counters(struct mkperf_hook *s)
         }
     }
     mkperf_pmu_clear(s->mask); /* the values are set, so no old flag is left after this */
-    s->reports = session->sched != 0 || session->counts != 0 || session->soft_mask != 0;
+    s->reports = (session->sched | session->count_mask | session->soft_mask) != 0;
     uint32_t enabled = session->enable_mask;
     uint64_t time = mkperf_port_time();
     mkperf_pmu_enable(enabled); /* as soon after the time as it can be */
@@ -141,10 +143,7 @@ static uint32_t apply(struct mkperf_hook *s, const struct mkperf_configuration *
     if (s->out.ring == NULL || !mkperf_ring_size_ok(s->out.size)) {
         return MKPERF_REQUEST_BAD_RING;
     }
-    if ((session->counts != 0 && s->memory.counts == NULL) ||
-        (session->soft_mask != 0 && s->memory.soft == NULL) ||
-        (session->words != 0 && s->memory.words == NULL) ||
-        (session->unwind != 0 && s->memory.unwind == NULL)) {
+    if (session->tables != 0 && s->tables == NULL) {
         return MKPERF_REQUEST_BAD_TABLE;
     }
     uint32_t status = start_counters(s);
@@ -243,6 +242,7 @@ void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, con
     uint32_t word = __atomic_load_n(&d->op, __ATOMIC_RELAXED);
     uint32_t op = word & MKPERF_REQUEST_OP;
     struct mkperf_answer *a = &s->answer;
+    struct mkperf_identity self = mkperf_port_identity(caller);
     bool own = here && s->mask != 0 && s->owner == caller;
 
     if (__atomic_load_n(&d->magic, __ATOMIC_RELAXED) != MKPERF_DESCRIPTOR_MAGIC ||
@@ -254,6 +254,8 @@ void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, con
     }
     a->time = mkperf_port_time();
     a->what = 0; /* of an earlier request */
+    a->badge = self.badge;
+    a->sc = self.sc;
     MKPERF_EACH_BIT (i, own && (word & MKPERF_REQUEST_SNAPSHOT) != 0 ? s->mask : 0) {
         d->answer.counter[i].value = mkperf_pmu_read(i);
         d->answer.counter[i].interval = s->session.counter[i].interval;

@@ -256,12 +256,12 @@ void mkperf_soft_fault(struct mkperf_hook *s, struct mkperf_identity thread, uin
 {
     mkperf_hook_find(s);
     mkperf_soft_event(s, MKPERF_SOFT_FAULT, thread, thread);
-    if (s->memory.soft == NULL || (s->session.soft_mask & MKPERF_SOFT_FAULT_RECORDS) == 0) {
+    if (s->tables == NULL || (s->session.soft_mask & MKPERF_SOFT_FAULT_RECORDS) == 0) {
         return;
     }
     uint64_t *w = mkperf_hook_reserve(s, FAULT_BYTES);
     if (w == NULL) {
-        s->memory.soft->records_dropped++;
+        s->tables->counts.records_dropped++;
     } else {
         mkperf_hook_head(w, MKPERF_RECORD_FAULT, FAULT_BYTES, 0, mkperf_port_time());
         w[MKPERF_WORD_THREAD] = thread.badge;
@@ -292,17 +292,11 @@ void mkperf_sched_begin(struct mkperf_hook *s)
 
     *c = (struct mkperf_hook_sched){
         .header = mkperf_sched_header(0, 0, 0) | (uint64_t)mkperf_port_core() << 56,
-        .counted = s->session.counts != 0 || s->session.soft_mask != 0,
+        .counted = (s->session.count_mask | s->session.soft_mask) != 0,
     };
     c->special = c->counted || s->session.words != 0 ||
                  (s->session.sched & MKPERF_SCHED_OFF_CPU) != 0;
     s->running = mkperf_port_identity(running);
-    if (s->memory.counts != NULL) {
-        struct mkperf_identity owner = mkperf_port_identity(s->owner);
-
-        s->memory.counts->self = mkperf_counts_key(owner.badge);
-        s->memory.counts->self_sc = mkperf_hook_sc(s, owner);
-    }
     put_event(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_UNKNOWN, 0), running,
               s->answer.time);
 }

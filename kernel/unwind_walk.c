@@ -94,7 +94,7 @@ static bool find_table(const struct mkperf_hook *s, struct mkperf_identity id,
 {
     uint64_t sc = mkperf_hook_sc(s, id);
     const struct mkperf_unwind_entry *from =
-        &s->memory.unwind->entry[mkperf_unwind_slot(id.badge, sc, s->session.sc_if)];
+        &s->tables->unwind.entry[mkperf_unwind_slot(id.badge, sc, s->session.sc_if)];
 
     mkperf_hook_copy(e, from, sizeof *e);
     return e->blocks != 0 && ((e->badge ^ id.badge) | (e->sc ^ sc)) == 0;
@@ -103,7 +103,7 @@ static bool find_table(const struct mkperf_hook *s, struct mkperf_identity id,
 uint32_t mkperf_unwind(const struct mkperf_hook *s, const struct mkperf_port_context *c,
                        struct mkperf_identity id, unsigned level, uint64_t *frames, uint32_t max)
 {
-    const struct mkperf_unwind_tables *tables = s->memory.unwind;
+    const struct mkperf_unwind_tables *tables = &s->tables->unwind;
     struct mkperf_unwind_entry e;
 
     if (!find_table(s, id, &e)) {

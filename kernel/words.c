@@ -21,15 +21,13 @@
 MKPERF_NOINLINE void find_words(struct mkperf_hook *s)
 {
     static const uint64_t nothing;
-    const struct mkperf_word_table *table = s->memory.words;
-    uint64_t n = table != NULL ? __atomic_load_n(&table->n, __ATOMIC_RELAXED) : 0;
+    uint32_t n = s->tables != NULL ? s->session.words : 0;
 
-    n = n < MKPERF_MAX_WORDS ? n : MKPERF_MAX_WORDS;
-    s->words.pairs = (uint32_t)(n + 1) / 2;
+    s->words.pairs = (n + 1) / 2;
     s->words.seen = 0;
     for (unsigned i = 0; i < 2 * s->words.pairs; i++) {
         struct mkperf_hook_pair *p = &s->words.pair[i / 2];
-        uint64_t word = i < n ? __atomic_load_n(&table->word[i], __ATOMIC_RELAXED) : 0;
+        uint64_t word = i < n ? __atomic_load_n(&s->tables->word[i], __ATOMIC_RELAXED) : 0;
         uint64_t address = word & MKPERF_WORD_ADDRESS;
         uintptr_t page = mkperf_port_user_page(s->owner, 0, address & ~UINT64_C(0xfff));
         p->at[i % 2] = page != 0 ? (const uint64_t *)(page + (address & 0xfff)) : &nothing;

@@ -11,7 +11,7 @@
 #define MKPERF_HOST_MODEL_FIGURES_H
 
 #include "model.h"
-#include <mkperf/soft.h>
+#include <mkperf/counts.h>
 
 /* A place where samples are lost, by enum mkperf_lost_where. */
 struct mkperf_loss_place {

@@ -125,8 +125,7 @@ enum mkperf_request_status {
     MKPERF_REQUEST_BAD_COUNTERS = 3, /* no counters, some that the CPU or the session lacks, or
                                         a number above its limit */
     MKPERF_REQUEST_BAD_RING = 4,     /* wrong size, or not within one mapping of the caller */
-    MKPERF_REQUEST_BAD_TABLE = 5,    /* the table of counts, of software events, of words, or the
-                                        tables of unwind.h are not within one mapping of the caller */
+    MKPERF_REQUEST_BAD_TABLE = 5,    /* the tables are not within one mapping of the caller */
     MKPERF_REQUEST_BAD_STATE = 7, /* the caller has no session to continue, or none with stacks, or
                                         no thread has the slot */
     MKPERF_REQUEST_BAD_EVENT = 8, /* the PMU did not take the `select` of counter `what` */
@@ -196,13 +195,11 @@ struct mkperf_configuration {
     struct mkperf_request_counter counter[MKPERF_MAX_COUNTERS];
 
     /* What a session keeps from APPLY to its end. */
-    uint64_t ring;   /* this core's ring: address in the profiler PD; header and data within one
+    uint64_t ring; /* this core's ring: address in the profiler PD; header and data within one
                         page of its mapping */
-    uint64_t counts; /* table of counts by thread: address in the profiler PD, 0 = none */
-    uint64_t soft;   /* table of software events: address in the profiler PD, or 0 */
-    uint64_t words;  /* table of words: address in the profiler PD, or 0. Each request reads it */
-    uint64_t unwind; /* tables of unwind.h: address in the profiler PD, or 0. Samples read them */
-    uint64_t reply;  /* address in a thread's CSpace of the capability with which it replies to a
+    uint64_t
+        tables; /* struct mkperf_tables (tables.h): address in the profiler PD, in the same way; 0 = none */
+    uint64_t reply; /* address in a thread's CSpace of the capability with which it replies to a
                         call. Kernels that need no such capability ignore it */
     /* The tables identify a thread with a bit of sc_if in its badge also by the bits sc_mask of its
      * scheduling context's badge. Records have whole badges. */
@@ -213,7 +210,9 @@ struct mkperf_configuration {
     uint32_t callers;    /* most callers in other threads in a chain: 0 .. MKPERF_MAX_CALLERS */
     uint32_t soft_mask;  /* requested software events, bit = enum mkperf_soft_kind */
     uint32_t sched;      /* enum mkperf_sched_wish, 0: no scheduling events */
-    uint32_t filters;    /* 0: samples of all threads; else length of filter[] */
+    uint32_t words;      /* length of the tables' word[] */
+    uint32_t unwind;  /* not 0: chains are made by the tables' `unwind`, of the PDs that it has */
+    uint32_t filters; /* 0: samples of all threads; else length of filter[] */
     struct mkperf_filter filter[MKPERF_MAX_FILTERS];
 };
 
@@ -245,13 +244,14 @@ struct mkperf_answer {
     uint64_t disturbed; /* times that the PMU differed from its programming, and was corrected */
     /* Since boot: accesses of guests to the PMU, which read 0 and change nothing. */
     uint64_t guest_accesses;
-    struct mkperf_answer_counter counter[MKPERF_MAX_COUNTERS]; /* only a SNAPSHOT fills it in */
-    /* With PAGE: the badges of the thread's fault handler and of its scheduling context, whether the
-     * thread may read the page, and the address of the page's first word that is not 0 (0: none). */
+    /* The badges of a fault handler and of a scheduling context: of the caller. With PAGE, of the thread in the slot. */
     uint64_t badge;
     uint64_t sc;
+    /* With PAGE: whether the thread may read the page, and the address of the page's first word that is not
+     * 0 (0: none). */
     uint64_t readable;
     uint64_t word;
+    struct mkperf_answer_counter counter[MKPERF_MAX_COUNTERS]; /* only a SNAPSHOT fills it in */
 };
 
 /*

@@ -35,13 +35,10 @@
 
 #include <stdint.h>
 
-#include <mkperf/counts.h>
 #include <mkperf/record.h>
 #include <mkperf/ring.h>
-#include <mkperf/soft.h>
-#include <mkperf/unwind.h>
+#include <mkperf/tables.h>
 #include <mkperf/wire.h>
-#include <mkperf/words.h>
 
 #include "mkperf.pb.h"
 
@@ -177,31 +174,14 @@ static inline struct mkperf_ring *mkperf_core_ring(uintptr_t region, unsigned co
     return (struct mkperf_ring *)(region + core * (uintptr_t)(MKPERF_CORE_RING_BYTES + 4096));
 }
 
-_Static_assert((MKPERF_TARGET_CORES + 1) * (MKPERF_CORE_RING_BYTES + 4096) +
-                       MKPERF_COUNTS_REGION_BYTES + MKPERF_SOFT_REGION_BYTES +
-                       MKPERF_UNWIND_BYTES <=
+_Static_assert((MKPERF_TARGET_CORES + 1) * (MKPERF_CORE_RING_BYTES + 4096) + MKPERF_TABLES_BYTES <=
                    MKPERF_RINGS_REGION_BYTES,
                "rings' region");
 
-/* Returns the kernel's table of software events in the rings' region, before the table of counts. */
-static inline struct mkperf_soft *mkperf_soft_table(uintptr_t region)
+/* Returns the tables of sessions, which are at the end of the rings' region. */
+static inline struct mkperf_tables *mkperf_tables_in(uintptr_t region)
 {
-    return (struct mkperf_soft *)(region + MKPERF_RINGS_REGION_BYTES - MKPERF_COUNTS_REGION_BYTES -
-                                  MKPERF_SOFT_REGION_BYTES);
-}
-
-/* Returns the tables by which the kernel unwinds, in the rings' region, before the table of software events. */
-static inline struct mkperf_unwind_tables *mkperf_unwind_region(uintptr_t region)
-{
-    return (struct mkperf_unwind_tables *)((uintptr_t)mkperf_soft_table(region) -
-                                           MKPERF_UNWIND_BYTES);
-}
-
-/* Returns the kernel's table of counts by thread, at the end of the rings' region. */
-static inline struct mkperf_counts *mkperf_counts_table(uintptr_t region)
-{
-    return (struct mkperf_counts *)(region + MKPERF_RINGS_REGION_BYTES -
-                                    MKPERF_COUNTS_REGION_BYTES);
+    return (struct mkperf_tables *)(region + MKPERF_RINGS_REGION_BYTES - MKPERF_TABLES_BYTES);
 }
 
 #endif

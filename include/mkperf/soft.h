@@ -2,9 +2,8 @@
 /*
  * Software events: the kernel counts them, by thread and by pairs of a caller and its callee.
  *
- * Owns: the table's layout. The table is in the profiler PD's memory, at the address `soft` of the
- * descriptor. Only kernel/counted.c writes it, except that the profiler PD adds what it found out
- * about stacks. A kernel that does not report such events has no MKPERF_FEATURE_EVENTS.
+ * Owns: the kinds, and their part of the table of counts (counts.h). A kernel that does not report such
+ * events has no MKPERF_FEATURE_EVENTS.
  *
  * The names are those of perf, if perf has the event:
  *
@@ -23,8 +22,6 @@
 
 #include <stdint.h>
 
-#include <mkperf/counts.h>
-
 enum mkperf_soft_kind {
     MKPERF_SOFT_SWITCH = 0,
     MKPERF_SOFT_FAULT = 1,
@@ -37,7 +34,6 @@ enum mkperf_soft_limits {
     MKPERF_SOFT_EDGE_KINDS = 2,
     MKPERF_SOFT_EDGES = 512, /* a power of two */
     MKPERF_SOFT_PROBES = 16, /* places tried for an edge; if all are taken, it is not kept */
-    MKPERF_SOFT_REGION_BYTES = 0x8000,
 };
 
 /* The event of kind k has the number MKPERF_SOFT_CODE + k. A PMU's numbers have only 16 bits. */
@@ -57,13 +53,6 @@ struct mkperf_soft_stack {
     uint64_t lowest; /* the lowest word of these pages that was not 0 */
 };
 
-struct mkperf_soft_thread {
-    uint64_t key; /* mkperf_counts_key, 0: free */
-    uint64_t sc;  /* the same as in struct mkperf_counts_thread */
-    uint64_t count[MKPERF_SOFT_KINDS];
-    struct mkperf_soft_stack stack; /* The kernel writes `least`, the profiler PD the others. */
-};
-
 struct mkperf_soft_edge {
     uint64_t from; /* `from` and `to` are keys; from == 0: the place is free */
     uint64_t from_sc;
@@ -71,17 +60,5 @@ struct mkperf_soft_edge {
     uint64_t to_sc;
     uint64_t count[MKPERF_SOFT_EDGE_KINDS]; /* protected calls, notifications */
 };
-
-/* Only the totals include events for which the table had no room. The total minus the sum over
- * threads, or over edges, is the number of events that could not be attributed. */
-struct mkperf_soft {
-    uint64_t total[MKPERF_SOFT_KINDS];
-    uint64_t records_dropped; /* FAULT records that did not fit into the sample ring */
-    struct mkperf_soft_thread thread[MKPERF_COUNT_THREADS]; /* open hashing by key and sc */
-    struct mkperf_soft_edge
-        edge[MKPERF_SOFT_EDGES]; /* open hashing by all four words before count */
-};
-
-_Static_assert(sizeof(struct mkperf_soft) <= MKPERF_SOFT_REGION_BYTES, "software events' region");
 
 #endif

@@ -6,9 +6,8 @@
  * them at each switch of threads, and writes those that changed into the core's ring. Only the host
  * knows which queue a word belongs to.
  *
- * Owns: the table of words, which is in the profiler PD's memory at the address `words` of the
- * descriptor, and the record in the rings. kernel/words.c reads the table and writes the record. A
- * kernel that does not report switches has no MKPERF_FEATURE_EVENTS.
+ * Owns: the encoding of a word in the session's tables (tables.h), and the record in the rings.
+ * kernel/words.c reads the table and writes the record. A kernel that does not report switches has no MKPERF_FEATURE_EVENTS.
  *
  * WORDS
  *   word 0   flags: MKPERF_WORDS_ALL, the record has all words that the kernel can read
@@ -41,11 +40,6 @@ enum mkperf_words_limits {
  * the bytes of the word that are read, bit 56 = the byte at the address. */
 #define MKPERF_WORD_ADDRESS UINT64_C(0x00fffffffffffff8)
 #define MKPERF_WORD_BYTES_SHIFT 56
-
-struct mkperf_word_table {
-    uint64_t n; /* number of words, at most MKPERF_MAX_WORDS */
-    uint64_t word[MKPERF_MAX_WORDS];
-};
 
 /* Returns the bits of a word's value that its bytes select. */
 static inline uint64_t mkperf_word_mask(uint64_t word)

@@ -68,20 +68,12 @@ static uint64_t collect_cores(uint32_t op, uint64_t (*out)[MKPERF_COUNT_SLOTS])
     return op == MKPERF_REQUEST_STOP && stopped != 0 ? stopped : mkperf_kernel_answer_time();
 }
 
-static bool counts_by_thread(void)
-{
-    return (mkperf_plan.request.per_pd || mkperf_plan.leaves_out) && mkperf_kernel_events();
-}
-
 void mkperf_counting_begin(void)
 {
-    struct mkperf_counts *table = mkperf_counts_table(mkperf_kernel.rings);
     struct mkperf_configuration *want = mkperf_wanted();
 
     counts.threads = 0;
     counts.cores = 0;
-    *table = (struct mkperf_counts){0};
-    want->counts = counts_by_thread() ? (uintptr_t)table : 0;
     for (unsigned i = 0; i < mkperf_plan.events; i++) {
         const struct mkperf_plan_event *e = &mkperf_plan.event[i];
         uint32_t bit = mkperf_counter_bit(e->beside);
@@ -116,7 +108,7 @@ static struct row *row_of(uint64_t identity)
  * has none. */
 static struct row *copy_threads(uint64_t *sum)
 {
-    const struct mkperf_counts *t = mkperf_counts_table(mkperf_kernel.rings);
+    const struct mkperf_counts *t = mkperf_counts_table();
     struct row *self = NULL;
 
     memset(sum, 0, MKPERF_COUNT_SLOTS * sizeof *sum);
@@ -128,7 +120,7 @@ static struct row *copy_threads(uint64_t *sum)
         }
         struct row *copy = &counts.thread[counts.threads++];
         copy->identity = mkperf_soft_identity(from->key, from->sc);
-        self = from->key == t->self && from->sc == t->self_sc ? copy : self;
+        self = copy->identity == mkperf_kernel.self ? copy : self;
         for (unsigned s = 0; s < MKPERF_COUNT_SLOTS; s++) {
             copy->count[s] = from->count[s];
             sum[s] += from->count[s];
@@ -140,19 +132,19 @@ static struct row *copy_threads(uint64_t *sum)
 /* Software events have no user and kernel part; they happen in the kernel. */
 static void copy_soft(void)
 {
-    const struct mkperf_soft *soft = mkperf_soft_table(mkperf_kernel.rings);
+    const struct mkperf_counts *table = mkperf_counts_table();
 
     for (unsigned e = 0; e < mkperf_plan.events; e++) {
         uint32_t kind = mkperf_plan.event[e].soft;
         if (kind == 0) {
             continue;
         }
-        counts.count[2 * e + 1] = soft->total[kind - 1];
+        counts.count[2 * e + 1] = table->total[kind - 1];
         for (unsigned i = 0; i < MKPERF_COUNT_THREADS && mkperf_plan.request.per_pd; i++) {
-            const struct mkperf_soft_thread *t = &soft->thread[i];
+            const struct mkperf_counts_thread *t = &table->thread[i];
             struct row *row = t->key != 0 ? row_of(mkperf_soft_identity(t->key, t->sc)) : NULL;
             if (row != NULL) {
-                row->count[2 * e + 1] = t->count[kind - 1];
+                row->count[2 * e + 1] = t->soft[kind - 1];
             }
         }
     }
@@ -187,7 +179,7 @@ void mkperf_counting_snapshot(uint32_t op)
         }
     }
     counts.threads = 0;
-    if (counts_by_thread()) {
+    if (mkperf_counts_by_thread()) {
         uint64_t sum[MKPERF_COUNT_SLOTS];
         struct row *self = copy_threads(sum);
         /* Events that no thread has belong to the profiler PD, which runs. Other cores' threads run while the
@@ -276,7 +268,7 @@ bool mkperf_counting_answer(uint32_t part, mkperf_Counts *out)
         .part = part,
         .parts = first_core + cores,
         .slices = mkperf_plan.session.slices,
-        .by_pd = mkperf_plan.request.per_pd && counts_by_thread(),
+        .by_pd = mkperf_plan.request.per_pd && mkperf_counts_by_thread(),
     };
     if (part >= out->parts) {
         return mkperf_refuse(MKPERF_RESULT_RANGE, 0, "the counts have no such part");

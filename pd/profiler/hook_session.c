@@ -63,6 +63,7 @@ static bool set_configuration(void)
 {
     struct mkperf_configuration *want = mkperf_kernel_blank(mkperf_plan.core_bytes);
 
+    *mkperf_counts_table() = (struct mkperf_counts){0};
     want->max_frames = mkperf_plan.session.max_frames;
     want->callers = mkperf_plan.session.callers;
     /* With scheduling events, each wake-up is an event, too, and each request reads the words. The beat
@@ -89,7 +90,9 @@ static bool set_configuration(void)
     /* A count is of all threads. */
     want->filters = mkperf_plan.counting ? 0 : mkperf_plan.request.only_count;
     if (want->counter_mask == 0) {
-        want->counter_mask = 1; /* Software events only: a counter that is off. */
+        /* Software events only: a counter that is off. With it, each thread that runs gets a row of counts. */
+        want->counter_mask = 1;
+        want->count_mask = mkperf_counts_by_thread();
     }
     return mkperf_soft_prepare() && mkperf_sched_prepare();
 }

@@ -39,6 +39,8 @@ static void take_answer(unsigned core)
     uint64_t disturbed = a->session != 0 ? a->disturbed : c->disturbed;
 
     mkperf_kernel.tick_hz = a->tick_hz;
+    mkperf_kernel.self = op != MKPERF_REQUEST_PAGE ? mkperf_thread_of(a->badge, a->sc)
+                                                   : mkperf_kernel.self;
     if (mkperf_kernel.session && op != MKPERF_REQUEST_APPLY) {
         mkperf_status.spurious += a->spurious - c->spurious;
         mkperf_status.guest_accesses += a->guest_accesses - c->guest_accesses;
@@ -168,7 +170,8 @@ struct mkperf_configuration *mkperf_kernel_blank(uint64_t ring_bytes)
         .reply = MICROKIT_REPLY_CAP,
         .sc_if = MKPERF_THREAD_CHILD_BIT,
         .sc_mask = MKPERF_THREAD_SC,
-        .unwind = mkperf_kernel.unwind,
+        .tables = (uintptr_t)mkperf_tables_in(mkperf_kernel.rings),
+        .unwind = mkperf_cpu.unwinds,
     };
     return want;
 }

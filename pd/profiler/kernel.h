@@ -44,8 +44,8 @@ struct mkperf_kernel_core {
 struct mkperf_kernel {
     const char *missing;   /* the reason for which the hook cannot have a session, or NULL */
     uint32_t missing_code; /* enum mkperf_session_result for `missing` */
-    uintptr_t rings;       /* region with the cores' rings and the kernel's tables */
-    uintptr_t unwind;      /* the tables for unwinding there; 0: there are none */
+    uintptr_t rings;       /* region with the cores' rings and the tables */
+    uint64_t self;         /* the identity of this PD's threads, from the last answer */
     unsigned cores;        /* number of the cores that can be sampled, which are the first */
     unsigned here;         /* the core of this PD */
     uint32_t on;           /* cores that the session runs on, bit = number */
@@ -120,6 +120,18 @@ static inline const struct mkperf_answer *mkperf_answered(void)
 static inline bool mkperf_kernel_events(void)
 {
     return (mkperf_answered()->features & MKPERF_FEATURE_EVENTS) != 0;
+}
+
+/* Returns whether the session counts its events by thread. */
+static inline bool mkperf_counts_by_thread(void)
+{
+    return (mkperf_plan.request.per_pd || mkperf_plan.leaves_out) && mkperf_kernel_events();
+}
+
+/* Returns the kernel's table of counts. */
+static inline struct mkperf_counts *mkperf_counts_table(void)
+{
+    return &mkperf_tables_in(mkperf_kernel.rings)->counts;
 }
 
 /* Returns the settings of a counter that overflows every `events` events. */

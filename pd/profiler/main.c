@@ -42,11 +42,9 @@ void init(void)
     mkperf_out.ring.ring->tail = 0;
     mkperf_cpu.pmu = &MKPERF_PMU;
     mkperf_kernel.rings = mkperf_rings;
-    struct mkperf_unwind_tables *tables = mkperf_unwind_region(mkperf_rings);
-    enum mkperf_unwind_state state =
-        mkperf_unwind_load(tables, mkperf_unwind_tables, sizeof mkperf_unwind_tables);
+    enum mkperf_unwind_state state = mkperf_unwind_load(
+        &mkperf_tables_in(mkperf_rings)->unwind, mkperf_unwind_tables, sizeof mkperf_unwind_tables);
     mkperf_cpu.unwinds = state == MKPERF_UNWIND_LOADED;
-    mkperf_kernel.unwind = mkperf_cpu.unwinds ? (uintptr_t)tables : 0;
     if (state == MKPERF_UNWIND_INVALID) {
         microkit_dbg_puts("mkperf: the tables for unwinding are damaged, and are not used\n");
     }

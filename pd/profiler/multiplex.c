@@ -99,7 +99,7 @@ static void set_own_core(void)
         }
     }
     tally->mask = mkperf_plan.counting ? slice->counter_mask : 0;
-    want->count_mask = tally->mask;
+    want->count_mask = mkperf_counts_by_thread() ? tally->mask : 0;
     want->read_mask = slice->read_mask;
     want->slice_mask = mkperf_counter_bit(mkperf_plan.clock) | mkperf_counter_bit(mkperf_plan.beat);
     want->counter_mask = slice->counter_mask | want->slice_mask;

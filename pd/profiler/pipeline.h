@@ -120,7 +120,7 @@ static inline bool mkperf_output_put(const uint64_t *record, unsigned bytes, uns
  *
  * Software events: the table that the kernel fills in, records of faults, and INTERACTIONS.
  *
- * Owns: the kernel's table (mkperf_soft_table), and the snapshot of it for the current
+ * Owns: the kernel's table (mkperf_counts_table), and the snapshot of it for the current
  * answers. include/mkperf/soft.h defines the events. Called by drain.c for FAULT records, by
  * hook_session.c at a session's start and end, by counting.c for counts, and by main.c for
  * INTERACTIONS.

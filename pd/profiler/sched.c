@@ -2,9 +2,6 @@
 /* Scheduling events on their way to the client: see pipeline.h. */
 #include "pipeline.h"
 
-/* The words of the session, which the kernel reads at each request. They are within a page. */
-static struct mkperf_word_table word_table __attribute__((aligned(1024)));
-
 static struct sched_core {
     struct mkperf_slots slots;
     uint64_t dropped;   /* the part of the ring's count that lost_ring includes */
@@ -15,14 +12,14 @@ static struct sched_core {
 bool mkperf_sched_prepare(void)
 {
     bool wanted = mkperf_plan_schedules();
+    struct mkperf_tables *tables = mkperf_tables_in(mkperf_kernel.rings);
 
     if ((wanted || mkperf_plan.session.words != 0) && !mkperf_kernel_events()) {
         return mkperf_refuse(MKPERF_RESULT_NO_HOOK, 0,
                              "the kernel's mkperf extension has no scheduling events");
     }
-    word_table.n = mkperf_plan.request.words_count;
-    memcpy(word_table.word, mkperf_plan.request.words, sizeof word_table.word);
-    mkperf_wanted()->words = word_table.n != 0 ? (uintptr_t)&word_table : 0;
+    memcpy(tables->word, mkperf_plan.request.words, sizeof tables->word);
+    mkperf_wanted()->words = mkperf_plan.request.words_count;
     mkperf_wanted()->sched = (wanted ? MKPERF_SCHED_EVENTS : 0) |
                              (mkperf_plan.session.off_cpu ? MKPERF_SCHED_OFF_CPU : 0);
     for (unsigned i = 0; i < MKPERF_TARGET_CORES; i++) {

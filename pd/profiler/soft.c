@@ -21,18 +21,13 @@ static struct {
 
 bool mkperf_soft_prepare(void)
 {
-    struct mkperf_soft *table = mkperf_soft_table(mkperf_kernel.rings);
-    struct mkperf_configuration *want = mkperf_wanted();
-
     soft.on = false;
     if (mkperf_plan.soft_mask != 0 && !mkperf_kernel_events()) {
         return mkperf_refuse(MKPERF_RESULT_NO_HOOK, 0,
                              "the kernel's mkperf extension has no software events (context "
                              "switches, faults, calls, notifications)");
     }
-    *table = (struct mkperf_soft){0};
-    want->soft_mask = mkperf_plan.soft_mask;
-    want->soft = (uintptr_t)table;
+    mkperf_wanted()->soft_mask = mkperf_plan.soft_mask;
     soft.on = mkperf_plan.soft_mask != 0;
     soft.ended = 0;
     return true;
@@ -49,12 +44,12 @@ static bool ask_page(unsigned core, unsigned slot, uint64_t page)
 }
 
 /* Returns the row of the thread that a core's hook has named in its answer; NULL: it has none. */
-static struct mkperf_soft_thread *stack_row(const struct mkperf_answer *a)
+static struct mkperf_counts_thread *stack_row(const struct mkperf_answer *a)
 {
     uint64_t thread = mkperf_thread_of(a->badge, a->sc);
 
     for (unsigned i = 0; i < MKPERF_COUNT_THREADS; i++) {
-        struct mkperf_soft_thread *row = &mkperf_soft_table(mkperf_kernel.rings)->thread[i];
+        struct mkperf_counts_thread *row = &mkperf_counts_table()->thread[i];
         if (row->key != 0 && mkperf_soft_identity(row->key, row->sc) == thread) {
             return row;
         }
@@ -92,7 +87,7 @@ void mkperf_soft_ended(void)
     soft.ended = soft.on ? mkperf_kernel_time() : 0;
     MKPERF_EACH_BIT (core, cores) {
         for (unsigned slot = 0; slot < MKPERF_SCHED_SLOTS; slot++) {
-            struct mkperf_soft_thread *row =
+            struct mkperf_counts_thread *row =
                 ask_page(core, slot, 0) ? stack_row(&mkperf_kernel.core[core].d->answer) : NULL;
             if (row != NULL && row->stack.least != 0 && row->stack.top == 0) {
                 look_at_stack(core, slot, &row->stack);
@@ -118,15 +113,14 @@ bool mkperf_soft_take(const uint64_t *record, unsigned size)
             mkperf_status.trigger_thread = thread;
         }
     }
-    mkperf_soft_table(mkperf_kernel.rings)->records_dropped +=
-        !mkperf_output_put(out, sizeof out, 0);
+    mkperf_counts_table()->records_dropped += !mkperf_output_put(out, sizeof out, 0);
     return true;
 }
 
 /* Converts the used entries of the table into rows of the answer. */
 static void take_snapshot(void)
 {
-    const struct mkperf_soft *table = mkperf_soft_table(mkperf_kernel.rings);
+    const struct mkperf_counts *table = mkperf_counts_table();
     uint64_t now = soft.ended != 0 ? soft.ended : mkperf_kernel_time();
 
     soft.edges = 0;
@@ -143,7 +137,7 @@ static void take_snapshot(void)
         }
     }
     for (unsigned i = 0; i < MKPERF_COUNT_THREADS; i++) {
-        const struct mkperf_soft_thread *t = &table->thread[i];
+        const struct mkperf_counts_thread *t = &table->thread[i];
         if (t->key != 0) {
             mkperf_ThreadEvents *to = &soft.thread[soft.threads++];
             *to = (mkperf_ThreadEvents){
@@ -154,7 +148,7 @@ static void take_snapshot(void)
                 .stack_top = t->stack.top,
                 .stack_lowest = t->stack.lowest,
             };
-            memcpy(to->count, t->count, sizeof t->count);
+            memcpy(to->count, t->soft, sizeof t->soft);
         }
     }
     uint32_t rows = soft.edges > soft.threads ? soft.edges : soft.threads;

@@ -270,8 +270,7 @@ static void boot(void)
     memset(&ipc_buffer, 0, sizeof ipc_buffer);
     /* Headers and tables; what the rings held before is as good as anything. */
     memset(memory, 0, MKPERF_RING_HEADER_BYTES);
-    memset(mkperf_soft_table((uintptr_t)memory), 0,
-           MKPERF_SOFT_REGION_BYTES + MKPERF_COUNTS_REGION_BYTES);
+    memset(mkperf_tables_in((uintptr_t)memory), 0, sizeof(struct mkperf_tables));
     memset(shared, 0, MKPERF_SESSION_PAGE_BYTES + MKPERF_RING_HEADER_BYTES);
     rings = memory;
     output = shared;

@@ -97,8 +97,7 @@ static void forge(struct mkperf_descriptor *d)
     d->answered = sequence;
     d->sequence = ++sequence;
     want->ring = address();
-    want->counts = below(2) ? address() : 0;
-    want->soft = address();
+    want->tables = below(2) ? address() : 0;
     if (below(2)) {
         want->soft_mask = 0;
     }
@@ -108,6 +107,7 @@ static void forge(struct mkperf_descriptor *d)
         want->filters = (uint32_t)below(MKPERF_MAX_FILTERS + 1);
         want->max_frames = (uint32_t)below(MKPERF_MAX_FRAMES + 1);
         want->callers = (uint32_t)below(MKPERF_MAX_CALLERS + 1);
+        want->words = (uint32_t)below(MKPERF_MAX_WORDS + 1);
     }
     if (below(4) != 0) {
         want->counter_mask &= 0xf;

@@ -14,7 +14,6 @@
 
 #include <mkperf/descriptor.h>
 #include <mkperf/ring.h>
-#include <mkperf/soft.h>
 
 #include "say.h"
 #include "spin.h"
@@ -161,14 +160,8 @@ static bool memory(void)
             bad[i] = rings + REGION_BYTES - 64; /* where no table, and no descriptor, is whole */
         }
         begin();
-        descriptor.want.counts = bad[i] != 0 ? bad[i] : 8;
-        uint32_t status = request(MKPERF_REQUEST_APPLY);
-        ok &= status == MKPERF_REQUEST_BAD_TABLE;
-        begin();
-        descriptor.want.soft = bad[i];
-        descriptor.want.soft_mask = MKPERF_SOFT_ALL;
-        status = request(MKPERF_REQUEST_APPLY);
-        ok &= status == MKPERF_REQUEST_BAD_TABLE;
+        descriptor.want.tables = bad[i] != 0 ? bad[i] : 8;
+        ok &= request(MKPERF_REQUEST_APPLY) == MKPERF_REQUEST_BAD_TABLE;
         if (!ok) {
             figure("accepted", i);
             return false;

@@ -174,7 +174,7 @@ static void start(void)
         .ring_bytes = RING_BYTES,
         .ring = rings,
         .sched = MKPERF_SCHED_EVENTS,
-        .soft = rings + UINT64_C(2) * RING_BYTES,
+        .tables = rings + UINT64_C(2) * RING_BYTES,
         .soft_mask = MKPERF_SOFT_ALL,
     };
     for (unsigned i = 0; i < 2; i++) {

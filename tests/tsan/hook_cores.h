@@ -69,8 +69,8 @@ static struct thread threads[THREADS];
 static struct core cores[CORES];
 static struct ring_memory rings[CORES];
 static struct mkperf_descriptor descriptor[CORES];
-static struct mkperf_soft soft;
-static bool ring_mapped[CORES], soft_mapped;
+static struct mkperf_tables tables;
+static bool ring_mapped[CORES], tables_mapped;
 static const char owner[1];
 static atomic_bool over;
 static atomic_uint_fast64_t now;
@@ -166,7 +166,7 @@ void *mkperf_port_memory(const void *thread, uint64_t va, uint64_t bytes)
             return &rings[i];
         }
     }
-    return va == (uintptr_t)&soft && bytes <= sizeof soft && soft_mapped ? &soft : NULL;
+    return va == (uintptr_t)&tables && bytes <= sizeof tables && tables_mapped ? &tables : NULL;
 }
 
 void mkperf_port_wake(void)

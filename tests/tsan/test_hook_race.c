@@ -76,7 +76,7 @@ static void unmap_stack(unsigned n)
 /* Unmaps memory of the profiler. What was in it is there again when it is mapped again. */
 static void unmap_memory(void *memory, size_t bytes, bool *mapped)
 {
-    static _Alignas(8) uint8_t saved[sizeof(struct ring_memory) + sizeof(struct mkperf_soft)];
+    static _Alignas(8) uint8_t saved[sizeof(struct ring_memory) + sizeof(struct mkperf_tables)];
 
     pthread_mutex_lock(&big);
     *mapped = false;
@@ -173,7 +173,7 @@ static void start(unsigned core, uint64_t *seed)
         .watermark = 4096,
         .ring_bytes = RING_BYTES,
         .ring = (uintptr_t)&rings[core],
-        .soft = (uintptr_t)&soft,
+        .tables = (uintptr_t)&tables,
         .soft_mask = MKPERF_SOFT_ALL,
         .sched = (uint32_t)next_random(seed) % 2,
     };
@@ -251,7 +251,7 @@ static void change(unsigned round, uint64_t *seed)
     } else if (what < 46) {
         unmap_memory(&rings[core], sizeof rings[core], &ring_mapped[core]);
     } else if (what < 50) {
-        unmap_memory(&soft, sizeof soft, &soft_mapped);
+        unmap_memory(&tables, sizeof tables, &tables_mapped);
     } else if (what < 51) {
         end_owner();
     } else if (session[core].on) {
@@ -277,7 +277,7 @@ int main(int argc, char **argv)
         descriptor[i].magic = MKPERF_DESCRIPTOR_MAGIC;
         ring_mapped[i] = true;
     }
-    soft_mapped = true;
+    tables_mapped = true;
     for (unsigned i = 0; i < CORES; i++) {
         if (pthread_create(&runs[i], NULL, run_core, &cores[i]) != 0) {
             return 1;

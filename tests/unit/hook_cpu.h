@@ -52,10 +52,7 @@ static struct {
     uint64_t guard[GUARD];
 } memory;
 
-static struct mkperf_counts table;
-static struct mkperf_soft soft;
-static struct mkperf_word_table words;
-static uint64_t unwind[(MKPERF_UNWIND_BYTES + MKPERF_UNWIND_SLACK) / 8];
+static struct mkperf_tables tables;
 static const char owner[1], other[1];
 uint32_t mock_features = MKPERF_FEATURE_EVENTS;
 
@@ -178,13 +175,9 @@ void *mkperf_port_memory(const void *thread, uint64_t va, uint64_t bytes)
     static const struct {
         void *at;
         uint64_t bytes;
-    } mapped[] = {{&memory, sizeof memory.ring + sizeof memory.data},
-                  {&table, sizeof table},
-                  {&soft, sizeof soft},
-                  {&words, sizeof words},
-                  {unwind, sizeof unwind}};
+    } mapped[] = {{&memory, sizeof memory.ring + sizeof memory.data}, {&tables, sizeof tables}};
 
-    for (unsigned i = 0; i < 5 && cpu.mapped && thread == owner; i++) {
+    for (unsigned i = 0; i < 2 && cpu.mapped && thread == owner; i++) {
         if (va == (uintptr_t)mapped[i].at && bytes <= mapped[i].bytes) {
             return mapped[i].at;
         }
@@ -206,8 +199,7 @@ static void boot(unsigned there)
 {
     memset(&cpu, 0, sizeof cpu);
     memset(&memory, 0, sizeof memory);
-    memset(&table, 0, sizeof table);
-    memset(&soft, 0, sizeof soft);
+    memset(&tables, 0, sizeof tables);
     memset(&hook, 0, sizeof hook);
     memset(&d, 0, sizeof d);
     cpu.there = there;

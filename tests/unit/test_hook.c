@@ -42,24 +42,21 @@ static void test_refusals(void **state)
     for (unsigned n = 0; n < 2; n++) { /* without a session, and with one */
         static const struct {
             uint32_t status, mask, ring_bytes;
-            uint64_t ring, counts, soft;
+            uint64_t ring, tables;
         } bad[] = {
-            {MKPERF_REQUEST_BAD_COUNTERS, 0, RING_BYTES, 1, 0, 0},
-            {MKPERF_REQUEST_BAD_COUNTERS, 1 << 6, RING_BYTES, 1, 0, 0},
-            {MKPERF_REQUEST_BAD_COUNTERS, UINT32_C(1) << 31, RING_BYTES, 1, 0, 0},
-            {MKPERF_REQUEST_BAD_RING, 1, RING_BYTES - 8, 1, 0, 0},
-            {MKPERF_REQUEST_BAD_RING, 1, 2 * RING_BYTES, 1, 0, 0},
-            {MKPERF_REQUEST_BAD_RING, 1, RING_BYTES, 0, 0, 0},
-            {MKPERF_REQUEST_BAD_TABLE, 1, RING_BYTES, 1, 8, 0},
-            {MKPERF_REQUEST_BAD_TABLE, 1, RING_BYTES, 1, 0, 8},
+            {MKPERF_REQUEST_BAD_COUNTERS, 0, RING_BYTES, 1, 0},
+            {MKPERF_REQUEST_BAD_COUNTERS, 1 << 6, RING_BYTES, 1, 0},
+            {MKPERF_REQUEST_BAD_COUNTERS, UINT32_C(1) << 31, RING_BYTES, 1, 0},
+            {MKPERF_REQUEST_BAD_RING, 1, RING_BYTES - 8, 1, 0},
+            {MKPERF_REQUEST_BAD_RING, 1, 2 * RING_BYTES, 1, 0},
+            {MKPERF_REQUEST_BAD_RING, 1, RING_BYTES, 0, 0},
+            {MKPERF_REQUEST_BAD_TABLE, 1, RING_BYTES, 1, 8},
         };
         for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
             d.want.counter_mask = bad[i].mask;
             d.want.ring_bytes = bad[i].ring_bytes;
             d.want.ring = bad[i].ring != 0 ? good.ring : 8;
-            d.want.counts = bad[i].counts;
-            d.want.soft = bad[i].soft;
-            d.want.soft_mask = bad[i].soft != 0;
+            d.want.tables = bad[i].tables;
             assert_int_equal(request(MKPERF_REQUEST_APPLY), bad[i].status);
             assert_int_equal(cpu.running | hook.mask, 0);
             d.want = good;
@@ -86,6 +83,7 @@ static void test_refusals(void **state)
         {&d.want.filters, MKPERF_MAX_FILTERS + 1},
         {&d.want.max_frames, MKPERF_MAX_FRAMES + 1},
         {&d.want.callers, MKPERF_MAX_CALLERS + 1},
+        {&d.want.words, MKPERF_MAX_WORDS + 1},
     };
     for (unsigned i = 0; i < sizeof limits / sizeof *limits; i++) {
         bool kept = (char *)limits[i].member >= (char *)&d.want.ring;
@@ -586,8 +584,7 @@ static void test_off_cpu(void **state)
 
 static const uint64_t *counts_of(uint64_t badge, uint64_t sc)
 {
-    return thread_counts(&table.thread->key, sizeof table.thread[0] / 8,
-                         key_of(&hook, (struct mkperf_identity){badge, sc}));
+    return thread_row(&tables.counts, key_of(&hook, (struct mkperf_identity){badge, sc}))->count;
 }
 
 /* Counts by thread: every counter of the session; a scheduling context tells those apart that are
@@ -598,7 +595,7 @@ static void test_counts(void **state)
     for (unsigned there = 1; there <= ALL; there++) {
         boot(there);
         d.want.count_mask = d.want.counter_mask;
-        d.want.counts = (uintptr_t)&table;
+        d.want.tables = (uintptr_t)&tables;
         d.want.sc_if = 8;
         d.want.sc_mask = 0xff;
         d.want.slot[0] = 1;
@@ -619,7 +616,7 @@ static void test_counts(void **state)
         assert_int_equal(one[1], 7);
         assert_int_equal(one[0], 7 * (there - 1));
         assert_int_equal(hook.running.badge, 2);
-        assert_int_equal(table.self, mkperf_counts_key(3));
+        assert_int_equal(d.answer.badge, 3);
         for (unsigned i = 0; i < 2; i++) {
             cpu.value[0] += 10 + i;
             hook.running = (struct mkperf_identity){9, 0x300 + i};
@@ -646,21 +643,21 @@ static void test_stacks(void **state)
 
     (void)state;
     boot(1);
-    d.want.soft = (uintptr_t)&soft;
+    d.want.tables = (uintptr_t)&tables;
     d.want.soft_mask = MKPERF_SOFT_ALL;
     assert_int_equal(request(MKPERF_REQUEST_APPLY), MKPERF_REQUEST_OK);
     mock_sp = 0x8000;
     overflow(1);
     mkperf_sched_switch(&hook, MKPERF_STOPPED_CALLED, other, other, mkperf_port_time());
     for (unsigned i = 0; i < MKPERF_COUNT_THREADS; i++) {
-        assert_int_equal(soft.thread[i].stack.least, 0); /* the session has no stacks */
+        assert_int_equal(tables.counts.thread[i].stack.least, 0); /* the session has no stacks */
     }
     assert_int_equal(ask_page(0, at), MKPERF_REQUEST_BAD_STATE);
 
-    memset(&soft, 0, sizeof soft);
+    memset(&tables, 0, sizeof tables);
     d.want.soft_mask |= MKPERF_SOFT_STACKS;
     assert_int_equal(request(MKPERF_REQUEST_APPLY), MKPERF_REQUEST_OK);
-    const struct mkperf_soft_thread *row = NULL;
+    const struct mkperf_counts_thread *row = NULL;
     for (unsigned i = 0; i < 4; i++) {
         static const uint64_t sp[] = {0x8000, 0x7000, 0x7f00, 0x6000};
         static const uint64_t least[] = {0x8000, 0x7000, 0x7000, 0x6000};
@@ -672,7 +669,8 @@ static void test_stacks(void **state)
             mkperf_sched_switch(&hook, MKPERF_STOPPED_CALLED, other, owner, mkperf_port_time());
         }
         for (unsigned n = 0; n < MKPERF_COUNT_THREADS; n++) {
-            row = soft.thread[n].key == mkperf_counts_key(cpu.badge) ? &soft.thread[n] : row;
+            const struct mkperf_counts_thread *found = &tables.counts.thread[n];
+            row = found->key == mkperf_counts_key(cpu.badge) ? found : row;
         }
         assert_non_null(row);
         assert_int_equal(row->stack.least, least[i]);

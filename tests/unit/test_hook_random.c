@@ -36,20 +36,18 @@ static void random_request(const struct mkperf_descriptor *good, unsigned n)
             d.want.filters %= MKPERF_MAX_FILTERS + 1;
             d.want.max_frames %= MKPERF_MAX_FRAMES + 1;
             d.want.callers %= MKPERF_MAX_CALLERS + 1;
+            d.want.words %= MKPERF_MAX_WORDS + 1;
             for (unsigned i = 0; i < ALL; i++) {
                 d.want.counter[i].select &= MKPERF_SELECT_BITS;
             }
         }
-        d.want.counts = n % 3 == 0 ? (uintptr_t)&table : n % 3 == 1 ? 0 : d.want.counts;
         d.want.soft_mask = n % 5 != 0 ? 0 : d.want.soft_mask;
-        d.want.soft = (uintptr_t)&soft;
-        d.want.words = n % 3 == 0 ? 0 : n % 11 != 0 ? (uintptr_t)&words : d.want.words;
-        d.want.unwind = n % 3 == 1 ? (uintptr_t)unwind : n % 11 != 0 ? 0 : d.want.unwind;
+        d.want.tables = n % 11 != 0 ? (uintptr_t)&tables : n % 3 == 0 ? 0 : d.want.tables;
+        d.want.unwind = n % 3 == 1;
     }
-    unwind[draw() % (sizeof unwind / 8)] = draw();
-    words.n = n % 5 != 0 ? draw() % (MKPERF_MAX_WORDS + 1) : draw();
+    ((uint64_t *)&tables)[draw() % (offsetof(struct mkperf_tables, word) / 8)] = draw();
     for (unsigned i = 0; i < MKPERF_MAX_WORDS; i++) {
-        words.word[i] = draw() & 1 ? draw() : (uintptr_t)&page[draw() % PAGE_WORDS] | draw() << 56;
+        tables.word[i] = draw() & 1 ? draw() : (uintptr_t)&page[draw() % PAGE_WORDS] | draw() << 56;
     }
     d.op = (uint32_t)draw() % 16;
     d.sequence = d.answered + 1;

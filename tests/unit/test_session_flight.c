@@ -178,7 +178,7 @@ static void test_fault_holds(void **state)
     /* the target answers at once */
     assert_in_range(mkperf_status.captured, captured, captured + 2);
     assert_int_equal(dump(), s.held);
-    assert_int_equal(mkperf_soft_table(mkperf_rings)->total[MKPERF_SOFT_FAULT], 2);
+    assert_int_equal(mkperf_counts_table()->total[MKPERF_SOFT_FAULT], 2);
 }
 
 static void test_mark_holds(void **state)

@@ -96,7 +96,8 @@ struct mkperf_identity mkperf_port_identity(const void *thread)
 void *mkperf_port_memory(const void *thread, uint64_t va, uint64_t bytes)
 {
     (void)thread;
-    return mapped && va == (uintptr_t)tables && bytes <= ROOM ? tables : NULL;
+    (void)bytes; /* only the first ROOM bytes are there */
+    return mapped && va == (uintptr_t)tables ? tables : NULL;
 }
 
 uintptr_t mkperf_port_user_page(const void *thread, unsigned level, uint64_t va)
@@ -131,13 +132,14 @@ static void begin(void)
     memset(&hook, 0, sizeof hook);
     hook.mask = 1;
     hook.out.ring = &memory.ring;
-    hook.memory.unwind = tables;
+    hook.tables = (struct mkperf_tables *)tables;
     hook.session.ring_bytes = hook.out.size = MKPERF_RING_MIN_BYTES;
     hook.session.watermark = UINT32_MAX;
     hook.session.max_frames = FRAMES;
     hook.room = 8 * (MKPERF_SAMPLE_FIXED_WORDS + 1 + MKPERF_MAX_FRAMES);
     hook.special = 1;
-    hook.session.unwind = (uintptr_t)tables;
+    hook.session.tables = (uintptr_t)tables;
+    hook.session.unwind = 1;
     hook.session.sc_if = MKPERF_THREAD_CHILD_BIT;
     hook.session.sc_mask = MKPERF_THREAD_SC;
     hook.session.counter[0] =

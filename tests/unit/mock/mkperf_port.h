@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <mkperf/counts.h>
 #include <mkperf/descriptor.h>
 #include <mkperf/ring.h>
-#include <mkperf/soft.h>
 
 #include "kernel/hook.h"
 
