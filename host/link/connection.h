@@ -233,7 +233,7 @@ void mkperf_peer_say(const struct mkperf_peer *l, const char *format, ...)
 struct mkperf_deadline {
     double duration_s; /* 0: no deadline */
     double began_s;    /* host's time */
-    /* The host's time when a sample last advanced the target's time, or the link was restored. */
+    /* The host's time when a sample last advanced the target's time, or the link was restored: the begin of the wait for samples. */
     double progress_s;
     double target_s; /* the target's time from the first sample to the last */
     bool has_samples;
@@ -253,12 +253,6 @@ static inline void mkperf_deadline_observe(struct mkperf_deadline *d, bool has_s
         d->target_s = target_s;
         d->progress_s = now_s;
     }
-}
-
-/* Starts the wait for samples again, after the link was restored. */
-static inline void mkperf_deadline_restart_wait(struct mkperf_deadline *d, double now_s)
-{
-    d->progress_s = now_s;
 }
 
 /* Returns the host seconds in one second of the target, estimated from the times of samples: 1 to MAX_SLOWDOWN. */

@@ -319,30 +319,6 @@ enum mkperf_status mkperf_flight_check(const struct mkperf_record_options *o,
 
 /* ---- all of them ---- */
 
-/*
- * Chooses the length of --aggregate's windows. A duration is a whole number of windows, which are a little longer than
- * its part, because a window ends with the last sample before its end.
- */
-static enum mkperf_status choose_windows(struct mkperf_record_options *o, const char *command,
-                                         struct mkperf_error *e)
-{
-    double s = o->aggregate_s;
-
-    if (s == 0) {
-        return MKPERF_OK;
-    }
-    s = o->duration_s > 0 ? 1.005 * o->duration_s / ceil(o->duration_s / s) : s;
-    MKPERF_TRY(MKPERF_RULES(
-        e, command,
-        {o->configure.sched || o->configure.overwrite,
-         "--aggregate counts samples on the target: it has neither scheduling events nor a flight "
-         "recording. Record those without it"},
-        {s * 1e3 < MKPERF_LEAST_AGGREGATE_MS || o->aggregate_s * 1e3 > MKPERF_MOST_AGGREGATE_MS,
-         "--aggregate: want 0.1 to 60 s"}));
-    o->configure.aggregate_ms = (uint32_t)fmin(s * 1e3, MKPERF_MOST_AGGREGATE_MS);
-    return MKPERF_OK;
-}
-
 void mkperf_record_options_init(void *options)
 {
     struct mkperf_record_options *o = options;
@@ -364,13 +340,26 @@ enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
         {o->count != 0 && o->frequency != 0, "-c and -F exclude each other"}));
     o->configure.sched |= o->configure.off_cpu || o->stop_if != NULL || o->queues;
     o->queues |= o->sample_queues;
-    MKPERF_TRY(choose_windows(o, command, e));
+    /* The length of --aggregate's windows. A duration is a whole number of windows, which are a little longer than its part, because
+     * a window ends with the last sample before its end. */
+    double s = o->aggregate_s;
+    if (s != 0) {
+        s = o->duration_s > 0 ? 1.005 * o->duration_s / ceil(o->duration_s / s) : s;
+        o->configure.aggregate_ms = (uint32_t)fmin(s * 1e3, MKPERF_MOST_AGGREGATE_MS);
+    }
     bool samples = !o->configure.sched || o->count != 0 || o->frequency != 0;
+    MKPERF_TRY(MKPERF_RULES(
+        e, command,
+        {s != 0 && (o->configure.sched || o->configure.overwrite),
+         "--aggregate counts samples on the target: it has neither scheduling events nor a flight "
+         "recording. Record those without it"},
+        {s != 0 && (s * 1e3 < MKPERF_LEAST_AGGREGATE_MS ||
+                    o->aggregate_s * 1e3 > MKPERF_MOST_AGGREGATE_MS),
+         "--aggregate: want 0.1 to 60 s"},
+        {o->configure.events_count == 0 && !samples && o->configure.per_pd,
+         "--stat counts what is sampled: add -e, -c or -F"}));
     if (o->configure.events_count == 0 && samples) {
         MKPERF_TRY(mkperf_events_parse("cycles", &o->configure, e));
-    }
-    if (o->configure.events_count == 0 && o->configure.per_pd) {
-        return mkperf_usage_error(e, command, "--stat counts what is sampled: add -e, -c or -F");
     }
     if (o->configure.events_count == 0 && !o->configure.off_cpu &&
         (o->pd != NULL || o->subtree != NULL)) {

@@ -228,14 +228,12 @@ enum mkperf_status mkperf_observe(struct mkperf_recorder *r, struct mkperf_error
                                   t.system->pd[i].name);
         }
     }
-    if (n != 0 && t.r->notice != NULL) {
-        char all[1200];
-        snprintf(all, sizeof all,
-                 "not observed, since neither children of %s nor in its <cspace>, or without an "
-                 "ELF: %s. Samples that may "
-                 "be theirs are marked ambiguous (docs/stock.md)",
-                 t.profiler->name, text);
-        t.r->notice(t.r->self, all);
+    if (n != 0) {
+        mkperf_peer_say(&r->link,
+                        "not observed, since neither children of %s nor in its <cspace>, or "
+                        "without an ELF: %s. Samples that may be theirs are marked ambiguous "
+                        "(docs/stock.md)",
+                        t.profiler->name, text);
     }
     for (unsigned i = 0; i < t.system->npds; i++) {
         MKPERF_TRY(observable(&t, i) ? send_pd(&t, i, e) : MKPERF_OK);

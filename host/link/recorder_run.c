@@ -109,7 +109,7 @@ static bool update_deadline(struct mkperf_recorder *r, struct mkperf_deadline *d
     }
     r->overdue = overdue;
     if (overdue && r->statuses - r->overdue_statuses < STATUSES_WITHOUT_SAMPLES) {
-        mkperf_deadline_restart_wait(d, now);
+        d->progress_s = now;
     }
     mkperf_deadline_observe(d, mkperf_totals_received(t) > 0,
                             (double)(t->last_ns - t->first_ns) / 1e9, now);
@@ -129,7 +129,7 @@ enum mkperf_status mkperf_recorder_run(struct mkperf_recorder *r, struct mkperf_
         if (e->status != MKPERF_ERR_LINK || mkperf_recorder_resume(r, e) != MKPERF_OK) {
             return e->status;
         }
-        mkperf_deadline_restart_wait(&deadline, mkperf_now_s());
+        deadline.progress_s = mkperf_now_s();
     }
     return MKPERF_OK;
 }
@@ -401,42 +401,31 @@ static const double POLL_S = 0.25; /* between queries while it waits for a recor
 static const double SILENCE_S = 3.0;
 static const uint64_t HELD_MAX = UINT64_C(1) << 40, MORE = 100000; /* samples and events */
 
-/* Waits until a fault, a mark or a Stop has ended the recording. Our requests are activity on the target, so
- * that it notices a fault even if nothing else runs there. */
-static enum mkperf_status wait_for_trigger(struct mkperf_recorder *r, struct mkperf_error *e)
-{
-    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_status_tag};
-    const mkperf_Status *status = &r->link.answer.msg.status;
-
-    for (;;) {
-        MKPERF_TRY(mkperf_recorder_ask(r, &m, "GetStatus", e));
-        MKPERF_TRY(mkperf_recorder_refused(r, e));
-        if (r->link.answer.which_msg == mkperf_ToHost_status_tag &&
-            status->flight != mkperf_FlightState_FLIGHT_RECORDING) {
-            return MKPERF_OK; /* Dump reports a missing recording */
-        }
-        if (mkperf_peer_pause(&r->link, POLL_S)) {
-            return mkperf_error_set(
-                e, MKPERF_ERR_FAILED,
-                "interrupted: the flight recording continues, nothing of it was "
-                "fetched");
-        }
-    }
-}
-
 enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf_error *e)
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_dump_tag};
     uint64_t most = MORE;
 
     MKPERF_TRY(mkperf_recorder_connect(r, e));
-    MKPERF_TRY(r->options.wait ? wait_for_trigger(r, e) : MKPERF_OK);
-    /* Asks how many samples and events a Dump can send at most: twice what is held now, since a recording may continue. */
     const mkperf_Status *held = &r->link.answer.msg.status;
     mkperf_ToTarget get = {.which_msg = mkperf_ToTarget_get_status_tag};
     MKPERF_TRY(mkperf_recorder_ask(r, &get, "GetStatus", e));
-    if (r->link.answer.which_msg == mkperf_ToHost_status_tag && held->held < HELD_MAX &&
-        held->sched_held < HELD_MAX) {
+    bool answered = r->link.answer.which_msg == mkperf_ToHost_status_tag;
+    /* With --wait, waits until a fault, a mark or a Stop has ended the recording. Our requests are activity on the target, so that it
+     * notices a fault even if nothing else runs there. Dump reports a missing recording. */
+    while (r->options.wait && (!answered || held->flight == mkperf_FlightState_FLIGHT_RECORDING)) {
+        MKPERF_TRY(mkperf_recorder_refused(r, e));
+        if (mkperf_peer_pause(&r->link, POLL_S)) {
+            return mkperf_error_set(
+                e, MKPERF_ERR_FAILED,
+                "interrupted: the flight recording continues, nothing of it was "
+                "fetched");
+        }
+        MKPERF_TRY(mkperf_recorder_ask(r, &get, "GetStatus", e));
+        answered = r->link.answer.which_msg == mkperf_ToHost_status_tag;
+    }
+    /* A Dump can send at most twice what is held now, since a recording may continue. */
+    if (answered && held->held < HELD_MAX && held->sched_held < HELD_MAX) {
         most += 2 * (held->held + held->sched_held);
     }
     r->stream->starting = true; /* the next Session is complete from its first sample on */

@@ -43,18 +43,6 @@ enum mkperf_status mkperf_recorder_connect(struct mkperf_recorder *r, struct mkp
     return MKPERF_OK;
 }
 
-static void cannot_keep(const struct mkperf_recorder *r, const char *why)
-{
-    char *text = mkperf_xprintf("an ELF was not kept: %s; once its program is built again, this "
-                                "recording has no names for it (-N keeps none)",
-                                why);
-
-    if (r->warn != NULL) {
-        r->warn(r->self, text);
-    }
-    free(text);
-}
-
 static void add_copy(struct mkperf_elf_copy *elf, size_t *n, const struct mkperf_module *m)
 {
     if (m != NULL) {
@@ -86,44 +74,25 @@ void mkperf_recorder_keep_elfs(struct mkperf_recorder *r)
         (void)mkperf_symbols_module(r->symbols, session.kernel_elf, &kernel, &e);
     }
     add_copy(elf, &n, kernel);
+    e.status = MKPERF_OK; /* a kernel that cannot be opened has no copy */
     if (n != 0 && directory == NULL) {
-        cannot_keep(r, "neither HOME nor PERF_BUILDID_DIR is set");
-    } else if (n != 0 &&
-               mkperf_elf_cache_keep(directory, elf, n, MKPERF_ELF_CACHE_BYTES, &e) != MKPERF_OK) {
-        cannot_keep(r, e.text);
+        mkperf_error_set(&e, MKPERF_ERR_OUTPUT, "neither HOME nor PERF_BUILDID_DIR is set");
+    } else if (n != 0) {
+        (void)mkperf_elf_cache_keep(directory, elf, n, MKPERF_ELF_CACHE_BYTES, &e);
+    }
+    if (e.status != MKPERF_OK && r->warn != NULL) {
+        char *text =
+            mkperf_xprintf("an ELF was not kept: %s; once its program is built again, this "
+                           "recording has no names for it (-N keeps none)",
+                           e.text);
+        r->warn(r->self, text);
+        free(text);
     }
     free(elf);
     free(directory);
 }
 
 /* ---- Configure and Start ---- */
-
-/*
- * Ends a session that another host left running, and configures. The target refuses while it sends the
- * last samples of that session, which takes some time on a slow line. Waits as long as bytes arrive.
- */
-static enum mkperf_status end_and_configure(struct mkperf_recorder *r, mkperf_ToTarget *m,
-                                            struct mkperf_error *e)
-{
-    mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};
-    double began = mkperf_now_s();
-
-    mkperf_peer_say(&r->link, "a session was running: it is ended (--watch would join it)");
-    do {
-        MKPERF_TRY(mkperf_recorder_ask(r, &stop, "Stop", e));
-        MKPERF_TRY(mkperf_recorder_ask(r, m, "Configure", e));
-        if (!mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_STATE)) {
-            break;
-        }
-        double until = mkperf_now_s() + START_REPEAT_S;
-        while (mkperf_now_s() < until && !mkperf_peer_stopped(&r->link)) {
-            MKPERF_TRY(mkperf_peer_pump(&r->link, 20, e));
-        }
-    } while (!mkperf_peer_stopped(&r->link) &&
-             mkperf_now_s() - r->link.heard_s < OTHER_STOP_PATIENCE_S &&
-             mkperf_now_s() - began < OTHER_DRAIN_PATIENCE_S);
-    return MKPERF_OK;
-}
 
 /* Checks that the session has all that was asked for, because a target of an older build ignores what it does not know.
  * Returns REFUSED if something is missing. */
@@ -209,7 +178,26 @@ static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_err
     MKPERF_TRY(choose_words(r, &m.msg.configure, e));
     MKPERF_TRY(mkperf_recorder_request(r, &m, "Configure", e));
     if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_STATE)) {
-        MKPERF_TRY(end_and_configure(r, &m, e));
+        /*
+         * Ends a session that another host left running, and configures. The target refuses while it sends the last samples of
+         * that session, which takes some time on a slow line. Waits as long as bytes arrive.
+         */
+        mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};
+        double began = mkperf_now_s();
+        mkperf_peer_say(&r->link, "a session was running: it is ended (--watch would join it)");
+        do {
+            MKPERF_TRY(mkperf_recorder_ask(r, &stop, "Stop", e));
+            MKPERF_TRY(mkperf_recorder_ask(r, &m, "Configure", e));
+            if (!mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_STATE)) {
+                break;
+            }
+            double until = mkperf_now_s() + START_REPEAT_S;
+            while (mkperf_now_s() < until && !mkperf_peer_stopped(&r->link)) {
+                MKPERF_TRY(mkperf_peer_pump(&r->link, 20, e));
+            }
+        } while (!mkperf_peer_stopped(&r->link) &&
+                 mkperf_now_s() - r->link.heard_s < OTHER_STOP_PATIENCE_S &&
+                 mkperf_now_s() - began < OTHER_DRAIN_PATIENCE_S);
     }
     MKPERF_TRY(mkperf_recorder_refused(r, e));
     return check_session(r, &m.msg.configure, e);
