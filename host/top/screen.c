@@ -88,20 +88,17 @@ static bool core_text(const struct top_screen *s, unsigned core, char *text, siz
 
 static void entry_text(const struct top_screen *s, const struct top_entry *at, char *text, size_t n)
 {
-    double share = mkperf_percent(at->weight.period, s->list.total.period);
+    char util[16] = "", function[TOP_TEXT] = "";
 
     if (at->name) {
-        snprintf(text, n, "%7.2f%% %8" PRIu64 "  %-16s [%c] %s", share, at->weight.samples, at->pd,
-                 at->kernel       ? 'k'
-                 : at->guest != 0 ? at->guest
-                                  : '.',
+        snprintf(function, sizeof function, " [%c] %s", mkperf_mode_letter(at->kernel, at->guest),
                  at->name);
     } else if (s->counts->sched != NULL) {
-        snprintf(text, n, "%7.2f%% %8" PRIu64 " %7.2f%%  %s", share, at->weight.samples, at->util,
-                 at->pd);
-    } else {
-        snprintf(text, n, "%7.2f%% %8" PRIu64 "  %s", share, at->weight.samples, at->pd);
+        snprintf(util, sizeof util, " %7.2f%%", at->util);
     }
+    snprintf(text, n, "%7.2f%% %8" PRIu64 "%s  %-*s%s",
+             mkperf_percent(at->weight.period, s->list.total.period), at->weight.samples, util,
+             at->name ? 16 : 0, at->pd, function);
 }
 
 static const char *pd_titles(const struct top_screen *s)
@@ -380,7 +377,7 @@ static void draw_entries(const struct top_screen *s, bool functions, int y, int 
 
 void top_screen_draw(struct top_screen *s)
 {
-    int cores = 0, pds, y;
+    int cores = 0;
     char text[TOP_TEXT];
 
     if (LINES < 7) {
@@ -399,22 +396,18 @@ void top_screen_draw(struct top_screen *s)
         report_put_line(i, text, false);
         line += n + (line[n] == '\n');
     }
-    if (s->help || s->flow != NULL) {
-        report_put_line(LINES - 2, s->message, false);
-        report_put_line(LINES - 1, keys, true);
-        refresh();
-        return;
+    if (!s->help && s->flow == NULL) {
+        while (cores < LINES - 7 && core_text(s, (unsigned)cores, text, sizeof text)) {
+            report_put_line(++cores, text, false);
+        }
+        int pds = (LINES - 5 - cores) / 2;
+        pds = s->nlines < (uint32_t)pds ? (int)s->nlines : pds;
+        int y = 2 + cores + pds;
+        report_put_line(1 + cores, pd_titles(s), false);
+        draw_entries(s, false, 2 + cores, pds);
+        report_put_line(y, "  Share   Samples  PD               Function", false);
+        draw_entries(s, true, y + 1, LINES - 3 - y);
     }
-    while (cores < LINES - 7 && core_text(s, (unsigned)cores, text, sizeof text)) {
-        report_put_line(++cores, text, false);
-    }
-    pds = (LINES - 5 - cores) / 2;
-    pds = s->nlines < (uint32_t)pds ? (int)s->nlines : pds;
-    y = 2 + cores + pds;
-    report_put_line(1 + cores, pd_titles(s), false);
-    draw_entries(s, false, 2 + cores, pds);
-    report_put_line(y, "  Share   Samples  PD               Function", false);
-    draw_entries(s, true, y + 1, LINES - 3 - y);
     report_put_line(LINES - 2, s->message, false);
     report_put_line(LINES - 1, keys, true);
     refresh();

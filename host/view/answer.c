@@ -51,21 +51,16 @@ enum MHD_Result view_answer_problem(struct MHD_Connection *c, unsigned status, c
                  "text/plain; charset=utf-8", own_policy);
 }
 
-/* Stores a parameter's number, at most max. Leaves *out and *has unchanged if it is absent. Returns
- * false if it is no number. */
-static bool read_number(struct MHD_Connection *c, const char *name, uint64_t max, uint64_t *out,
-                        bool *has)
+/* Stores a parameter's number. Leaves *out unchanged if it is absent. Returns whether *out is a number of at most max then. */
+static bool read_number(struct MHD_Connection *c, const char *name, uint64_t max, uint64_t *out)
 {
     const char *text = view_http.lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, name);
-    char *end;
+    char *end = NULL;
 
-    if (!text) {
-        return true;
-    }
     errno = 0;
-    *out = strtoull(text, &end, 10);
-    *has = true;
-    return isdigit((unsigned char)*text) && *end == '\0' && errno == 0 && *out <= max;
+    *out = text != NULL ? strtoull(text, &end, 10) : *out;
+    return *out <= max &&
+           (text == NULL || (isdigit((unsigned char)*text) && *end == '\0' && errno == 0));
 }
 
 static enum MHD_Result bad_parameter(struct MHD_Connection *c)
@@ -82,12 +77,10 @@ static enum MHD_Result answer_memory(struct MHD_Connection *c, void *p, size_t n
 /* Answers with the states of PDs in a stretch of time, of a recording that is too large for a page. */
 static enum MHD_Result answer_stretch(const struct view_server *s, struct MHD_Connection *c)
 {
-    uint64_t from = 0, to = 0, most = 0;
-    bool has[3] = {false};
+    uint64_t from = UINT64_MAX, to = UINT64_MAX, most = UINT64_MAX; /* invalid if absent */
 
-    if (!read_number(c, "from", INT64_MAX, &from, &has[0]) || !has[0] ||
-        !read_number(c, "to", INT64_MAX, &to, &has[1]) || !has[1] ||
-        !read_number(c, "most", STRETCH_MOST, &most, &has[2]) || !has[2]) {
+    if (!read_number(c, "from", INT64_MAX, &from) || !read_number(c, "to", INT64_MAX, &to) ||
+        !read_number(c, "most", STRETCH_MOST, &most)) {
         return bad_parameter(c);
     }
     struct page_bytes b = {.n = 0}; /* so it is if the page has all intervals, too */
@@ -104,14 +97,11 @@ static enum MHD_Result answer_stretch(const struct view_server *s, struct MHD_Co
 
 static enum MHD_Result answer_code(const struct view_server *s, struct MHD_Connection *c)
 {
-    uint64_t function = 0, base = 0;
-    bool has_function = false, has_base = false;
+    uint64_t function = UINT64_MAX, base = 0;
     char *text = NULL;
     size_t n = 0;
-    FILE *out;
 
-    if (!read_number(c, "function", UINT32_MAX, &function, &has_function) || !has_function ||
-        !read_number(c, "base", 1, &base, &has_base)) {
+    if (!read_number(c, "function", UINT32_MAX, &function) || !read_number(c, "base", 1, &base)) {
         return bad_parameter(c);
     }
     const struct mkperf_frames *f = s->live != NULL    ? base != 0 ? NULL : &s->live->frames
@@ -120,7 +110,7 @@ static enum MHD_Result answer_code(const struct view_server *s, struct MHD_Conne
     if (f == NULL || function >= f->functions.count) {
         return bad_parameter(c);
     }
-    out = mkperf_memstream_open(&text, &n);
+    FILE *out = mkperf_memstream_open(&text, &n);
     page_code_json(f, (uint32_t)function,
                    s->live != NULL ? &s->live->sources : &s->shown[base].sources, out);
     mkperf_memstream_close(out);
@@ -210,16 +200,16 @@ enum MHD_Result view_answer(const struct view_server *s, struct MHD_Connection *
     }
     if (strcmp(path, "data/profile") == 0 || strcmp(path, "data/base") == 0) {
         /* A profile's container: of the recording, or of one of those with which it is compared. */
-        bool other = strcmp(path, "data/base") == 0, kept = s->live == NULL, has_number = false;
-        uint64_t number_of = 0;
-        if (!read_number(c, "number", 64, &number_of, &has_number)) {
+        bool other = strcmp(path, "data/base") == 0, kept = s->live == NULL;
+        uint64_t number = 0;
+        if (!read_number(c, "number", 64, &number)) {
             return bad_parameter(c);
         }
-        number_of = other ? 1 + number_of : 0;
+        number = other ? 1 + number : 0;
         struct page_bytes b = {.n = 0};
-        if (kept && number_of < s->nshown) {
-            b = s->shown[number_of].data;
-        } else if (!kept && number_of == 0) {
+        if (kept && number < s->nshown) {
+            b = s->shown[number].data;
+        } else if (!kept && number == 0) {
             b = view_live_data(s->live);
         }
         if (b.n == 0) { /* nothing to compare with */
