@@ -117,64 +117,53 @@ static int compare_rows(const void *a, const void *b, void *context)
                               : mkperf_compare(x->callee, y->callee);
 }
 
+/* Writes a text in a line. */
+static void put_plain(struct callgrind *g, const char *text)
+{
+    mkperf_textout_plain(g->t, text, '\n', ' ');
+}
+
 /* Writes the lines ob=, fl= and fn= of a function. `prefix` is "c" for a callee, and "" otherwise. */
 static void put_function(struct callgrind *g, uint32_t number, const char *prefix)
 {
     const struct mkperf_places *s = &g->c->places;
     bool root = number >= s->functions.count;
-    uint32_t root_pd = number - s->functions.count;
-    struct mkperf_function f = {.pd = root_pd};
-    struct mkperf_textout *t = g->t;
+    struct mkperf_function f = {.pd = number - s->functions.count};
 
     if (!root) {
         f = s->function[number];
     }
-    mkperf_textout_printf(t, "%sob=", prefix);
-    mkperf_textout_plain(t, f.kernel ? "kernel" : mkperf_places_pd_name(s, f.pd), '\n', ' ');
-    mkperf_textout_printf(t, "\n%s=(%u)", *prefix != '\0' ? "cfi" : "fl", f.file + 1);
+    mkperf_textout_printf(g->t, "%sob=", prefix);
+    put_plain(g, f.kernel ? "kernel" : mkperf_places_pd_name(s, f.pd));
+    mkperf_textout_printf(g->t, "\n%s=(%u)", *prefix != '\0' ? "cfi" : "fl", f.file + 1);
     if (!g->named_file[f.file]) {
         g->named_file[f.file] = true;
-        mkperf_textout_put(t, " ", 1);
-        mkperf_textout_plain(t, f.file != 0 ? mkperf_places_text(s, f.file) : "???", '\n', ' ');
+        mkperf_textout_puts(g->t, " ");
+        put_plain(g, f.file != 0 ? mkperf_places_text(s, f.file) : "???");
     }
-    mkperf_textout_printf(t, "\n%sfn=(%u)", prefix, number + 1);
+    mkperf_textout_printf(g->t, "\n%sfn=(%u)", prefix, number + 1);
     if (!g->named_function[number]) {
-        g->named_function[number] = true;
         const char *pd = root ? NULL : function_names_pd(&g->names, number);
-        mkperf_textout_put(g->t, " ", 1);
-        mkperf_textout_plain(
-            g->t, root ? mkperf_places_pd_name(s, root_pd) : mkperf_places_name(s, number), '\n',
-            ' ');
+        g->named_function[number] = true;
+        mkperf_textout_puts(g->t, " ");
+        put_plain(g, root ? mkperf_places_pd_name(s, f.pd) : mkperf_places_name(s, number));
         if (pd != NULL) {
             mkperf_textout_puts(g->t, " {");
-            mkperf_textout_plain(g->t, pd, '\n', ' ');
-            mkperf_textout_put(g->t, "}", 1);
+            put_plain(g, pd);
+            mkperf_textout_puts(g->t, "}");
         }
     }
-    mkperf_textout_put(t, "\n", 1);
+    mkperf_textout_puts(g->t, "\n");
 }
 
-static void put_row(struct callgrind *g, uint32_t number, bool fresh)
+/* Writes the values of all columns. */
+static void put_costs(struct callgrind *g, const uint64_t *cost)
 {
-    const struct row *row = &g->row[number];
-    const uint64_t *cost = g->cost + (size_t)number * g->columns;
-
-    if (fresh) {
-        mkperf_textout_put(g->t, "\n", 1);
-        put_function(g, row->function, "");
-    }
-    if (row->callee != SELF) {
-        put_function(g, row->callee - 1, "c");
-        mkperf_textout_puts(g->t, "calls=");
-        mkperf_textout_u64(g->t, cost[g->columns - 1]);
-        mkperf_textout_puts(g->t, " 0\n");
-    }
-    mkperf_textout_u64(g->t, row->line);
     for (uint32_t i = 0; i < g->columns; i++) {
-        mkperf_textout_put(g->t, " ", 1);
+        mkperf_textout_puts(g->t, " ");
         mkperf_textout_u64(g->t, cost[i]);
     }
-    mkperf_textout_put(g->t, "\n", 1);
+    mkperf_textout_puts(g->t, "\n");
 }
 
 static void put_note_line(void *self, const char *line)
@@ -182,8 +171,8 @@ static void put_note_line(void *self, const char *line)
     struct callgrind *g = self;
 
     mkperf_textout_puts(g->t, "desc: ");
-    mkperf_textout_plain(g->t, line, '\n', ' ');
-    mkperf_textout_put(g->t, "\n", 1);
+    put_plain(g, line);
+    mkperf_textout_puts(g->t, "\n");
 }
 
 enum mkperf_status mkperf_callgrind_write(const struct mkperf_export *x, struct mkperf_profile *c,
@@ -197,48 +186,50 @@ enum mkperf_status mkperf_callgrind_write(const struct mkperf_export *x, struct 
         mkperf_profile_chain(c, i, &chain);
         add_chain(&g, &chain, i);
     }
-    const char *title = x->title;
-    uint64_t samples = 0;
-    mkperf_textout_puts(g.t,
-                        "# callgrind format\nversion: 1\ncreator: mkperf " MKPERF_VERSION "\n");
-    mkperf_textout_puts(g.t, "cmd: ");
-    mkperf_textout_plain(g.t, title != NULL ? title : "mkperf", '\n', ' ');
-    mkperf_textout_put(g.t, "\n", 1);
-    mkperf_profile_notes(g.c, put_note_line, &g);
-    mkperf_textout_puts(g.t, "positions: line\nevents:");
-    for (uint32_t i = 0; i + 1 < g.columns; i++) {
+    mkperf_textout_puts(t, "# callgrind format\nversion: 1\ncreator: mkperf " MKPERF_VERSION
+                           "\ncmd: ");
+    put_plain(&g, x->title != NULL ? x->title : "mkperf");
+    mkperf_textout_puts(t, "\n");
+    mkperf_profile_notes(c, put_note_line, &g);
+    mkperf_textout_puts(t, "positions: line\nevents:");
+    uint64_t sums[MKPERF_MODEL_EVENTS + 1] = {0};
+    for (uint32_t i = 0; i < c->nevents; i++) {
         /* Writes the name of an event as one word of letters, digits and underscores. */
         char room[32], name[MKPERF_MODEL_NAME];
-        snprintf(name, sizeof name, "%s", mkperf_places_event_name(&g.c->places, i, room));
+        snprintf(name, sizeof name, "%s", mkperf_places_event_name(&c->places, i, room));
         for (char *p = name; *p != '\0'; p++) {
             *p = isalnum((unsigned char)*p) ? *p : '_';
         }
-        mkperf_textout_puts(g.t, isdigit((unsigned char)name[0]) ? " _" : " ");
-        mkperf_textout_puts(g.t, name);
+        mkperf_textout_puts(t, isdigit((unsigned char)name[0]) ? " _" : " ");
+        mkperf_textout_puts(t, name);
+        sums[i] = c->total[i].period;
+        sums[c->nevents] += c->total[i].samples;
     }
-    mkperf_textout_puts(g.t, " Samples\nsummary:");
-    for (uint32_t i = 0; i + 1 < g.columns; i++) {
-        mkperf_textout_put(g.t, " ", 1);
-        mkperf_textout_u64(g.t, g.c->total[i].period);
-        samples += g.c->total[i].samples;
-    }
-    mkperf_textout_put(g.t, " ", 1);
-    mkperf_textout_u64(g.t, samples);
-    mkperf_textout_put(g.t, "\n", 1);
-    const struct mkperf_places *s = &g.c->places;
-    uint32_t n = g.rows.count, function, last = UINT32_MAX;
+    mkperf_textout_puts(t, " Samples\nsummary:");
+    put_costs(&g, sums);
+    const struct mkperf_places *s = &c->places;
+    uint32_t n = g.rows.count;
     uint32_t *order = mkperf_xcalloc((size_t)n + 1, sizeof *order);
     g.named_function = mkperf_xcalloc((size_t)pd_function(s, 0) + s->npds + 1, sizeof(bool));
     g.named_file = mkperf_xcalloc(s->texts.count, sizeof(bool));
-    function_names_init(&g.names, &g.c->places);
+    function_names_init(&g.names, s);
     for (uint32_t i = 0; i < n; i++) {
         order[i] = i;
     }
     qsort_r(order, n, sizeof *order, compare_rows, &g);
     for (uint32_t i = 0; i < n; i++) {
-        function = g.row[order[i]].function;
-        put_row(&g, order[i], function != last);
-        last = function;
+        const struct row *row = &g.row[order[i]];
+        const uint64_t *cost = g.cost + (size_t)order[i] * g.columns;
+        if (i == 0 || row->function != g.row[order[i - 1]].function) {
+            mkperf_textout_puts(t, "\n");
+            put_function(&g, row->function, "");
+        }
+        if (row->callee != SELF) {
+            put_function(&g, row->callee - 1, "c");
+            mkperf_textout_printf(t, "calls=%" PRIu64 " 0\n", cost[g.columns - 1]);
+        }
+        mkperf_textout_u64(t, row->line);
+        put_costs(&g, cost);
     }
     free(order);
     mkperf_hash_free(&g.rows);

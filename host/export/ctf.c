@@ -177,20 +177,6 @@ static void remove_trace(const char *dir)
     (void)rmdir(dir);
 }
 
-static bool is_empty(const char *dir)
-{
-    DIR *d = opendir(dir);
-    unsigned n = 0;
-
-    while (d != NULL && readdir(d) != NULL) {
-        n++;
-    }
-    if (d != NULL) {
-        closedir(d);
-    }
-    return d != NULL && n <= 2; /* . and .. */
-}
-
 static enum mkperf_status ctf_end(void *self, const struct mkperf_totals *totals,
                                   struct mkperf_error *e)
 {
@@ -259,8 +245,15 @@ enum mkperf_status mkperf_ctf_open(const struct mkperf_export *x, struct mkperf_
     if (strcmp(x->path, "-") == 0) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "a CTF trace is a directory: -o DIR");
     }
-    struct stat st;
-    if (stat(x->path, &st) == 0 && !(S_ISDIR(st.st_mode) && is_empty(x->path))) {
+    DIR *there = opendir(x->path);
+    unsigned files = 0;
+    while (there != NULL && readdir(there) != NULL) {
+        files++;
+    }
+    if (there != NULL) {
+        closedir(there);
+    }
+    if (files > 2 || (there == NULL && access(x->path, F_OK) == 0)) { /* 2: . and .. */
         return mkperf_error_set(
             e, MKPERF_ERR_OUTPUT,
             "%s: exists already, and a CTF trace is a new directory: remove it, or "

@@ -38,23 +38,6 @@ struct picture {
     struct mkperf_colours colours;
 };
 
-/* Formats a colour as #rrggbb. The hue is in degrees; saturation and lightness are from 0 to 1. */
-static void format_hsl(char out[8], double hue, double saturation, double lightness)
-{
-    double a = saturation * (lightness < 0.5 ? lightness : 1 - lightness);
-    unsigned rgb[3];
-
-    for (int i = 0; i < 3; i++) {
-        static const int offset[3] = {0, 8, 4};
-        double k = offset[i] + hue / 30;
-        k -= 12 * (int)(k / 12);
-        double ramp = k - 3 < 9 - k ? k - 3 : 9 - k;
-        ramp = ramp > 1 ? 1 : ramp < -1 ? -1 : ramp;
-        rgb[i] = (unsigned)(255 * (lightness - a * ramp) + 0.5) & 255;
-    }
-    snprintf(out, 8, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
-}
-
 static void colour_of(struct picture *p, struct stack_label n, char out[8])
 {
     bool of_pd = n.kind != STACK_ROOT && n.kind != STACK_UNKNOWN;
@@ -86,13 +69,21 @@ static double share(const struct picture *p, uint32_t node, unsigned side)
     return mkperf_percent(side == 0 ? t->node[node].total.period : other, p->all[side]);
 }
 
-/* Stores the colour of a change of the share, in points. The square root makes small changes
- * visible. */
+/* Stores the colour of a change of the share, in points, as #rrggbb: red or blue, of the lightness of HSL. The square root makes
+ * small changes visible. */
 static void change_colour(double points, char out[8])
 {
-    double strength = sqrt(fmin(fabs(points) / 10, 1));
+    double lightness = 0.93 - 0.33 * sqrt(fmin(fabs(points) / 10, 1));
+    double hue = points > 0 ? 0 : 220, saturation = points == 0 ? 0 : 0.9;
+    double a = saturation * (lightness < 0.5 ? lightness : 1 - lightness);
+    unsigned rgb[3];
 
-    format_hsl(out, points > 0 ? 0 : 220, points == 0 ? 0 : 0.9, 0.93 - 0.33 * strength);
+    for (int i = 0; i < 3; i++) {
+        double k = fmod((i == 0 ? 0 : 12 - 4 * i) + hue / 30, 12);
+        double ramp = fmax(-1, fmin(1, fmin(k - 3, 9 - k)));
+        rgb[i] = (unsigned)(255 * (lightness - a * ramp) + 0.5) & 255;
+    }
+    snprintf(out, 8, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
 }
 
 /* Writes the part of the name that fits, cut at the beginning of a character. */

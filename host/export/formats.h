@@ -117,7 +117,7 @@ struct export_kept {
 enum mkperf_status export_kept_add_events(void *self, const struct mkperf_session *session,
                                           struct mkperf_error *e);
 void export_kept_pd(struct export_kept *k, const struct mkperf_pd *pd);
-const char *export_kept_name(const struct export_kept *k, uint32_t pd); /* "?": not announced */
+const char *export_kept_name(const void *kept, uint32_t pd); /* "?": not announced */
 void export_kept_warnings(const struct export_kept *k, const struct mkperf_totals *totals,
                           mkperf_put_warning *put, void *self);
 void export_kept_free(struct export_kept *k);

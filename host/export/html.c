@@ -25,28 +25,10 @@ static void put_bytes(void *self, const void *p, size_t n)
     mkperf_textout_put(((struct html *)self)->t, p, n);
 }
 
-static void put_base64(struct mkperf_textout *t, const uint8_t *p, size_t n)
-{
-    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-    for (size_t i = 0; i < n; i += 3) {
-        uint32_t bits = (uint32_t)p[i] << 16 | (i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0) |
-                        (i + 2 < n ? p[i + 2] : 0U);
-        char out[] = {digit[bits >> 18], digit[bits >> 12 & 63], digit[bits >> 6 & 63],
-                      digit[bits & 63]};
-        if (i + 2 >= n) {
-            out[3] = '=';
-        }
-        if (i + 1 >= n) {
-            out[2] = '=';
-        }
-        mkperf_textout_put(t, out, sizeof out);
-    }
-}
-
-/* Writes an element with the bytes, compressed by gzip. */
+/* Writes an element with the bytes, compressed by gzip, in base64. */
 static void put_container(struct html *h, const char *id, const struct page_bytes *b)
 {
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     z_stream z = {.next_in = b->p, .avail_in = (uInt)b->n};
 
     if (deflateInit2(&z, 6, Z_DEFLATED, 15 + 16 /* gzip */, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
@@ -56,7 +38,14 @@ static void put_container(struct html *h, const char *id, const struct page_byte
     uint8_t *out = z.next_out = mkperf_xcalloc(1, z.avail_out);
     (void)deflate(&z, Z_FINISH); /* there is room for all */
     mkperf_textout_printf(h->t, "<script type=\"application/octet-stream\" id=\"%s\">", id);
-    put_base64(h->t, out, z.total_out);
+    for (size_t i = 0, n = z.total_out; i < n; i += 3) {
+        uint32_t bits = (uint32_t)out[i] << 16 | (i + 1 < n ? (uint32_t)out[i + 1] << 8 : 0) |
+                        (i + 2 < n ? out[i + 2] : 0U);
+        char base64[] = {digit[bits >> 18], digit[bits >> 12 & 63],
+                         i + 1 < n ? digit[bits >> 6 & 63] : '=',
+                         i + 2 < n ? digit[bits & 63] : '='};
+        mkperf_textout_put(h->t, base64, sizeof base64);
+    }
     mkperf_textout_puts(h->t, "</script>\n");
     deflateEnd(&z);
     free(out);

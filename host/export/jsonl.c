@@ -18,6 +18,14 @@ struct jsonl {
     FILE *warnings; /* the member of this name of struct mkperf_export */
 };
 
+/* Writes a member with a number, which 0 has not. */
+static void put_number(struct mkperf_textout *t, const char *key, uint64_t number)
+{
+    if (number != 0) {
+        mkperf_json(t, ",%s:%" PRIu64, key, number);
+    }
+}
+
 static void put_events(struct mkperf_textout *t, const struct mkperf_session *session)
 {
     mkperf_json(t, ",'events':[");
@@ -26,14 +34,9 @@ static void put_events(struct mkperf_textout *t, const struct mkperf_session *se
 
         mkperf_json(t, ",{'name':%s,'code':%" PRIu32 ",'user':%hhd,'kernel':%hhd", event->name,
                     event->code, event->user, event->kernel);
-        if (event->period != 0) {
-            mkperf_json(t, ",'period':%" PRIu64, event->period);
-        } else if (event->frequency != 0) {
-            mkperf_json(t, ",'frequency':%" PRIu32, event->frequency);
-        }
-        if (event->group != 0) {
-            mkperf_json(t, ",'group':%u", event->group);
-        }
+        put_number(t, "period", event->period);
+        put_number(t, "frequency", event->period == 0 ? event->frequency : 0);
+        put_number(t, "group", event->group);
         mkperf_textout_puts(t, event->guest  ? ",\"guests\":\"only\""
                                : event->host ? ",\"guests\":\"none\""
                                              : "");
@@ -49,17 +52,14 @@ void mkperf_jsonl_session(struct mkperf_textout *t, const struct mkperf_session 
     mkperf_json_known(t, "platform", session->platform);
     mkperf_json_known(t, "cpu", session->cpu);
     mkperf_json(t, ",'cores':%u", session->cores);
-    if (session->target_cores > session->cores) {
-        mkperf_json(t, ",'target_cores':%u", session->target_cores);
-    }
+    put_number(t, "target_cores",
+               session->target_cores > session->cores ? session->target_cores : 0);
     mkperf_json_known(t, "kernel_elf", session->kernel_elf);
     mkperf_json_known(t, "command", session->command);
     mkperf_json(t, ",'max_frames':%u,'jitter':%hhd", session->max_frames, session->jitter);
     mkperf_textout_puts(t, session->turns ? ",\"turns\":true" : "");
     mkperf_textout_puts(t, session->inferred ? ",\"modes_inferred\":true" : "");
-    if (session->aggregate_ms != 0) {
-        mkperf_json(t, ",'aggregate_ms':%" PRIu32, session->aggregate_ms);
-    }
+    put_number(t, "aggregate_ms", session->aggregate_ms);
     put_events(t, session);
 }
 
@@ -106,9 +106,7 @@ static void print_frame(struct jsonl *j, const struct mkperf_sample *s,
     }
     mkperf_json(t, ",'addr':'0x%" PRIx64 "'", place->addr);
     mkperf_json_known(t, "file", mkperf_places_text(&j->places, frame->file));
-    if (frame->line != 0) {
-        mkperf_json(t, ",'line':%" PRIu32, frame->line);
-    }
+    put_number(t, "line", frame->line);
     mkperf_textout_puts(t, f->kernel ? ",\"kernel\":true" : "");
     mkperf_textout_puts(t, f->inlined ? ",\"inlined\":true}" : "}");
 }
@@ -130,9 +128,7 @@ static enum mkperf_status print_sample(void *self, const struct mkperf_sample *s
                 ",'pd':%s,'event':%s,'period':%" PRIu64,
                 s->time_ns, s->core, mkperf_places_pd_name(&j->places, s->pd),
                 mkperf_places_event_name(&j->places, s->event, room), s->period);
-    if (s->more != 0) {
-        mkperf_json(t, ",'samples':%" PRIu64, mkperf_sample_count(s));
-    }
+    put_number(t, "samples", s->more != 0 ? mkperf_sample_count(s) : 0);
     for (unsigned i = 0; i < s->nreads; i++) {
         mkperf_cost_add(&j->cost, &j->places, s->reads[i].event, s->pd, place[0],
                         s->reads[i].count);
@@ -232,13 +228,6 @@ void mkperf_jsonl_interactions(struct mkperf_textout *t, const struct mkperf_int
     mkperf_jsonl_stacks(t, a);
 }
 
-static void put_known(struct mkperf_textout *t, const char *key, uint64_t bytes)
-{
-    if (bytes != 0) {
-        mkperf_json(t, ",%s:%" PRIu64, key, bytes);
-    }
-}
-
 void mkperf_jsonl_stacks(struct mkperf_textout *t, const struct mkperf_interactions *a)
 {
     for (unsigned i = 0; i < a->npds; i++) {
@@ -246,9 +235,9 @@ void mkperf_jsonl_stacks(struct mkperf_textout *t, const struct mkperf_interacti
 
         if (s->least != 0) {
             mkperf_json(t, "{'type':'stack','pd':%s", a->pd[i].pd);
-            put_known(t, "size", s->top - s->bottom);
-            put_known(t, "seen", mkperf_stack_above(s, s->least));
-            put_known(t, "used", mkperf_stack_used(s));
+            put_number(t, "size", s->top - s->bottom);
+            put_number(t, "seen", mkperf_stack_above(s, s->least));
+            put_number(t, "used", mkperf_stack_used(s));
             mkperf_textout_puts(t, "}\n");
         }
     }
@@ -331,13 +320,6 @@ static enum mkperf_status jsonl_end(void *self, const struct mkperf_totals *tota
     return mkperf_textout_finish(&j->text, e);
 }
 
-static void jsonl_abandon(void *self)
-{
-    struct jsonl *j = self;
-
-    mkperf_textout_discard(&j->text);
-}
-
 static void jsonl_free(void *self)
 {
     struct jsonl *j = self;
@@ -360,7 +342,6 @@ enum mkperf_status mkperf_jsonl_open(const struct mkperf_export *x, struct mkper
         .mark = print_mark,
         .lost = add_lost,
         .end = jsonl_end,
-        .abandon = jsonl_abandon,
     };
 
     struct jsonl *j = mkperf_xcalloc(1, sizeof *j);

@@ -72,40 +72,34 @@ static void put_resource_attribute(struct otlp *o, const char *key, const char *
     }
 }
 
-static void put_sample(struct otlp *o, const struct mkperf_profile_chain *chain)
-{
-    const struct mkperf_places *s = &o->c->places;
-    uint64_t stack[MKPERF_PLACES_MAX], attributes[3];
-    char core[16];
-
-    for (uint32_t i = 0; i < chain->n; i++) {
-        stack[i] = (uint64_t)chain->place[i] + 1;
-    }
-    snprintf(core, sizeof core, "%u", chain->core);
-    attributes[0] = attribute(o, "pd", mkperf_places_pd_name(s, chain->pd));
-    attributes[1] = attribute(o, "core", core);
-    attributes[2] = attribute(o, "mode", s->place[chain->place[0]].kernel ? "kernel" : "user");
-    size_t at = pb_begin(&o->f, OTLP_PROFILE_SAMPLES);
-    pb_number(&o->f, SAMPLE_STACK, mkperf_hash_number(&o->stacks, stack, chain->n) + UINT64_C(1));
-    pb_packed(&o->f, SAMPLE_ATTRIBUTES, attributes, 3);
-    pb_packed(&o->f, SAMPLE_VALUES, &chain->weight.period, 1);
-    pb_end(&o->f, at);
-}
-
 static void put_profile(struct otlp *o, uint32_t event)
 {
+    const struct mkperf_places *s = &o->c->places;
     size_t at = pb_begin(&o->f, SCOPE_PROFILES_PROFILES);
     struct mkperf_profile_chain chain;
-    char room[32];
-    uint64_t name = string(o, mkperf_places_event_name(&o->c->places, event, room)),
-             count = string(o, "count");
+    uint64_t stack[MKPERF_PLACES_MAX];
+    char room[32], core[16];
+    uint64_t name = string(o, mkperf_places_event_name(s, event, room)), count = string(o, "count");
 
     pb_pair(&o->f, OTLP_PROFILE_SAMPLE_TYPE, name, count);
     for (uint32_t i = 0; i < o->c->chains.count; i++) {
         mkperf_profile_chain(o->c, i, &chain);
-        if (chain.event == event) {
-            put_sample(o, &chain);
+        if (chain.event != event) {
+            continue;
         }
+        for (uint32_t k = 0; k < chain.n; k++) {
+            stack[k] = (uint64_t)chain.place[k] + 1;
+        }
+        snprintf(core, sizeof core, "%u", chain.core);
+        const uint64_t attributes[] = {
+            attribute(o, "pd", mkperf_places_pd_name(s, chain.pd)), attribute(o, "core", core),
+            attribute(o, "mode", s->place[chain.place[0]].kernel ? "kernel" : "user")};
+        size_t sample = pb_begin(&o->f, OTLP_PROFILE_SAMPLES);
+        pb_number(&o->f, SAMPLE_STACK,
+                  mkperf_hash_number(&o->stacks, stack, chain.n) + UINT64_C(1));
+        pb_packed(&o->f, SAMPLE_ATTRIBUTES, attributes, 3);
+        pb_packed(&o->f, SAMPLE_VALUES, &chain.weight.period, 1);
+        pb_end(&o->f, sample);
     }
     pb_fixed64(&o->f, OTLP_PROFILE_TIME_UNIX_NANO, o->x->unix_ns);
     pb_number(&o->f, OTLP_PROFILE_DURATION_NANO, o->c->last_ns - o->c->first_ns);

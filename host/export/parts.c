@@ -50,46 +50,31 @@ enum mkperf_status mkperf_export_needs_sched(const struct mkperf_session *sessio
                                              "recorded (mkperf record --sched)");
 }
 
-/* Returns a number for the PD or the kernel that the function belongs to; never 0. */
-static uint32_t owner_of(const struct mkperf_function *f)
-{
-    return f->kernel ? 1 : f->pd + 2;
-}
-
 void function_names_init(struct function_names *n, const struct mkperf_places *places)
 {
-    /* For each name the last function that has it. */
-    uint32_t *owner = mkperf_xcalloc(places->texts.count + 1, sizeof *owner);
-    bool *several = mkperf_xcalloc(places->texts.count + 1, sizeof *several);
-
     *n = (struct function_names){
-        .places = places, .shared = mkperf_xcalloc(places->functions.count + 1, sizeof *n->shared)};
+        .places = places, .owner = mkperf_xcalloc(places->texts.count + 1, sizeof *n->owner)};
     for (uint32_t i = 0; i < places->functions.count; i++) {
         const struct mkperf_function *f = &places->function[i];
-        several[f->name] |= owner[f->name] != 0 && owner[f->name] != owner_of(f);
-        owner[f->name] = owner_of(f);
+        uint32_t *owner = &n->owner[f->name], own = f->kernel ? 1 : f->pd + 2;
+
+        *owner = *owner == 0 || *owner == own ? own : FUNCTION_SHARED;
     }
-    for (uint32_t i = 0; i < places->functions.count; i++) {
-        n->shared[i] = several[places->function[i].name];
-    }
-    free(owner);
-    free(several);
 }
 
 void function_names_free(struct function_names *n)
 {
-    free(n->shared);
-    *n = (struct function_names){.shared = NULL};
+    free(n->owner);
+    *n = (struct function_names){.owner = NULL};
 }
 
 const char *function_names_pd(const struct function_names *n, uint32_t function)
 {
     const struct mkperf_function *f = &n->places->function[function];
 
-    if (!n->shared[function]) {
-        return NULL;
-    }
-    return f->kernel ? "kernel" : mkperf_places_pd_name(n->places, f->pd);
+    return n->owner[f->name] != FUNCTION_SHARED ? NULL
+           : f->kernel                          ? "kernel"
+                                                : mkperf_places_pd_name(n->places, f->pd);
 }
 
 enum mkperf_status export_kept_add_events(void *self, const struct mkperf_session *session,
@@ -112,21 +97,18 @@ void export_kept_pd(struct export_kept *k, const struct mkperf_pd *pd)
     mkperf_shape_own(mkperf_pd_rows, &k->pd[pd->id]);
 }
 
-const char *export_kept_name(const struct export_kept *k, uint32_t pd)
+const char *export_kept_name(const void *kept, uint32_t pd)
 {
-    return pd < k->npds && k->pd[pd].name != NULL ? k->pd[pd].name : "?";
-}
+    const struct export_kept *k = kept;
 
-static const char *kept_name_of(const void *names, uint32_t pd)
-{
-    return export_kept_name(names, pd);
+    return pd < k->npds && k->pd[pd].name != NULL ? k->pd[pd].name : "?";
 }
 
 void export_kept_warnings(const struct export_kept *k, const struct mkperf_totals *totals,
                           mkperf_put_warning *put, void *self)
 {
     const struct mkperf_warnings w = {
-        .session = &k->session, .totals = totals, .pd_name = kept_name_of, .names = k};
+        .session = &k->session, .totals = totals, .pd_name = export_kept_name, .names = k};
 
     mkperf_warnings_each(&w, put, self);
 }

@@ -25,9 +25,10 @@ enum mkperf_status mkperf_export_needs_sched(const struct mkperf_session *sessio
  * Functions that have one name in several PDs. Some readers join functions of one name. They would draw an edge from
  * one PD's `notified` to a function that only another PD's `notified` calls. Those formats add the PD to the name.
  */
+#define FUNCTION_SHARED UINT32_MAX
 struct function_names {
     const struct mkperf_places *places;
-    bool *shared; /* for each function whether another PD or the kernel has one of this name, too */
+    uint32_t *owner; /* for each name: 1 the kernel, a PD + 2, or FUNCTION_SHARED by several */
 };
 
 /* Collects the names of functions. `places` is complete, and lives longer than n.

@@ -208,24 +208,6 @@ static void put_figures(struct speedscope *s)
     PUT_COUNTS(s, "[warnings]", "lines", frame + 2, s->nwarnings, 1);
 }
 
-static void put_event(struct speedscope *s, uint32_t event)
-{
-    struct mkperf_profile *c = s->c;
-    char room[32];
-    const char *name = mkperf_places_event_name(&c->places, event, room);
-    bool *seen = mkperf_xcalloc(c->places.npds, sizeof *seen);
-
-    put_thread_profile(s, (uint64_t)event << 32 | ALL_PDS, name);
-    for (uint32_t i = 0; i < c->chains.count; i++) {
-        uint64_t thread = mkperf_profile_thread(c, i);
-        if (thread >> 32 == event && (uint32_t)thread < c->places.npds && !seen[(uint32_t)thread]) {
-            seen[(uint32_t)thread] = true;
-            put_thread_profile(s, thread, name);
-        }
-    }
-    free(seen);
-}
-
 enum mkperf_status mkperf_speedscope_write(const struct mkperf_export *x, struct mkperf_profile *c,
                                            struct mkperf_textout *t, struct mkperf_error *e)
 {
@@ -283,8 +265,19 @@ enum mkperf_status mkperf_speedscope_write(const struct mkperf_export *x, struct
         put_frame_name(&s, s.warning[i], "", 0);
     }
     mkperf_json(t, "]},\n'profiles':[");
-    for (uint32_t i = 0; i < c->nevents; i++) {
-        put_event(&s, i);
+    for (uint32_t event = 0; event < c->nevents; event++) {
+        const char *of = mkperf_places_event_name(stack, event, note);
+        bool *seen = mkperf_xcalloc(stack->npds, sizeof *seen);
+        put_thread_profile(&s, (uint64_t)event << 32 | ALL_PDS, of);
+        for (uint32_t i = 0; i < c->chains.count; i++) {
+            uint64_t thread = mkperf_profile_thread(c, i);
+            uint32_t pd = (uint32_t)thread;
+            if (thread >> 32 == event && pd < stack->npds && !seen[pd]) {
+                seen[pd] = true;
+                put_thread_profile(&s, thread, of);
+            }
+        }
+        free(seen);
     }
     put_figures(&s);
     mkperf_textout_puts(t, "]}\n");
