@@ -32,14 +32,6 @@ static bool read_counted(struct perfin_session *s, const char *text)
     return true;
 }
 
-/* stopped TEXT */
-static bool read_stopped(struct perfin_session *s, const char *text)
-{
-    snprintf(s->totals.stopped, sizeof s->totals.stopped, "%s", text);
-    mkperf_printable(s->totals.stopped);
-    return true;
-}
-
 /* user_count EVENT OWN COUNT PD */
 static bool read_count(struct perfin_session *s, const char *text)
 {
@@ -128,7 +120,7 @@ static const struct row {
     {"complete", OF_TOTALS, true, {MEMBER(NUMBER, mkperf_totals, complete)}, NULL},
     {.key = "sched", .owner = OF_TOTALS, .read = read_sched_line},
     {.key = "counted", .owner = OF_TOTALS, .read = read_counted},
-    {.key = "stopped", .owner = OF_TOTALS, .read = read_stopped},
+    {"stopped", OF_TOTALS, false, {MEMBER(NAME, mkperf_totals, stopped)}, NULL},
     {.key = MKPERF_PD_COUNT_KEY, .owner = OF_TOTALS, .read = read_count},
     {.key = NULL},
 };
@@ -228,6 +220,7 @@ static bool read_fields(const struct row *row, const char *text, void *owner)
         }
         if (v->form == NAME) {
             snprintf(to, v->bytes, "%s", text);
+            mkperf_printable(to);
         } else if (v->form == TEXT || v->form == WORD || v->form == OPTIONAL) {
             if (v->form != OPTIONAL || n != 1 || *text != '-') {
                 perfin_set_text(to, text, n);

@@ -9,17 +9,6 @@
 
 enum { MARK_BYTES = 128 };
 
-/* Passes the events of a later session on to the sink. */
-static enum mkperf_status announce_events(struct perfin_reader *r)
-{
-    if (!MKPERF_SINK_HAS(r->sink, events)) {
-        return perfin_fail(
-            r, "a session with other events begins here, which this output cannot hold");
-    }
-    r->events = r->session.model.nevents;
-    return mkperf_sink_events(r->sink, &r->session.model, r->e);
-}
-
 struct raw_sample {
     unsigned misc;
     uint64_t ip, time, period, weight;
@@ -427,11 +416,17 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
     out.nreads = raw.nreads;
     out.reads = raw.read;
     r->chain.n = 0;
-    if (perfin_begin(r) != MKPERF_OK ||
-        (raw.event >= r->events && announce_events(r) != MKPERF_OK) ||
-        perfin_pd_of(r, raw.pid, &out.pd) != MKPERF_OK || split_chain(r, &raw, &out) != MKPERF_OK) {
-        return r->e->status;
+    MKPERF_TRY(perfin_begin(r));
+    if (raw.event >= r->events) { /* one of a later session */
+        if (!MKPERF_SINK_HAS(r->sink, events)) {
+            return perfin_fail(
+                r, "a session with other events begins here, which this output cannot hold");
+        }
+        r->events = r->session.model.nevents;
+        MKPERF_TRY(mkperf_sink_events(r->sink, &r->session.model, r->e));
     }
+    MKPERF_TRY(perfin_pd_of(r, raw.pid, &out.pd));
+    MKPERF_TRY(split_chain(r, &raw, &out));
     if (raw.nchain == 0 && is_kernel_mode(misc)) {
         add_kernel_frame(r, &out, raw.ip);
     } else if (raw.nchain == 0 && add_user_frame(r, &out, raw.pid, raw.ip) != MKPERF_OK) {

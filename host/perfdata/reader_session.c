@@ -317,19 +317,6 @@ enum mkperf_status perfin_read_comm(struct perfin_reader *r, struct perfin_curso
     return MKPERF_OK;
 }
 
-/* Returns the build id at p in an MMAP2 record: its size, three bytes, the id. Other records have device and inode
- * there. */
-static struct mkperf_build_id map_build_id(const uint8_t *p, unsigned misc)
-{
-    struct mkperf_build_id id = {.n = 0};
-
-    if (p && misc & PERF_RECORD_MISC_MMAP_BUILD_ID && p[0] <= MKPERF_BUILD_ID_BYTES) {
-        id.n = p[0];
-        memcpy(id.byte, p + 4, id.n);
-    }
-    return id;
-}
-
 enum mkperf_status perfin_read_map(struct perfin_reader *r, struct perfin_cursor c, bool mmap2,
                                    unsigned misc)
 {
@@ -339,7 +326,8 @@ enum mkperf_status perfin_read_map(struct perfin_reader *r, struct perfin_cursor
     perfin_take(&c, 4);
     addr = perfin_take64(&c);
     perfin_take(&c, 16);
-    struct mkperf_build_id id = map_build_id(mmap2 ? perfin_take(&c, 24 + 8) : NULL, misc);
+    /* The size of the build id, three bytes, and the id. Other records have device and inode there. */
+    const uint8_t *id = mmap2 ? perfin_take(&c, 24 + 8) : NULL;
     if (c.cut || c.n == 0 || !memchr(c.p, 0, c.n)) {
         return perfin_fail(r, "an MMAP record is cut");
     }
@@ -364,8 +352,10 @@ enum mkperf_status perfin_read_map(struct perfin_reader *r, struct perfin_cursor
     if (p->announced || p->pd.elf) {
         return MKPERF_OK; /* the sink knows the PD, or it has a program */
     }
-    if (id.n != 0) {
-        p->pd.build_id = id;
+    if (id != NULL && misc & PERF_RECORD_MISC_MMAP_BUILD_ID && id[0] != 0 &&
+        id[0] <= MKPERF_BUILD_ID_BYTES) {
+        p->pd.build_id = (struct mkperf_build_id){.n = id[0]};
+        memcpy(p->pd.build_id.byte, id + 4, id[0]);
     }
     perfin_set_text(&p->pd.elf, path, c.n);
     return MKPERF_OK;
