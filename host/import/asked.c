@@ -189,6 +189,7 @@ static bool are_marked(const struct mkperf_asked *a)
     return status == MKPERF_OK && m.same;
 }
 
+/* Makes the calls of the recording, except begin, and fills the members of the question. */
 static enum mkperf_status fill_sink(struct mkperf_asked *a, const struct mkperf_sink *sink,
                                     struct mkperf_shape_input *from, struct mkperf_error *e)
 {

@@ -43,22 +43,6 @@ struct exact {
     struct mkperf_totals totals;
 };
 
-/* Reads VADDR COPY CODE COUNT. False: the line is no such row. */
-static bool read_row(const char *line, struct row *r)
-{
-    char code[9];
-    int used = 0;
-
-    if (sscanf(line, "%" SCNx64 " %" SCNx64 " %8[0-9a-f] %" SCNu64 " %n", &r->vaddr, &r->copy, code,
-               &r->count, &used) != 4 ||
-        line[used] != '\0' || r->count == 0) {
-        return false;
-    }
-    r->bytes = (uint8_t)(strlen(code) / 2);
-    r->code = (uint32_t)strtoul(code, NULL, 16);
-    return r->bytes == 2 || r->bytes == CODE_BYTES;
-}
-
 static enum mkperf_status read_rows(struct exact *x, FILE *f)
 {
     char *line = NULL;
@@ -72,17 +56,25 @@ static enum mkperf_status read_rows(struct exact *x, FILE *f)
     }
     while (x->e->status == MKPERF_OK && !ended && getline(&line, &room, f) >= 0) {
         struct row r;
+        char code[9];
+        int used = 0;
 
         number++;
         ended = strcmp(line, "end until\n") == 0 || strcmp(line, "end exit\n") == 0;
         if (ended) {
             break;
         }
-        if (!read_row(line, &r) || r.count > UINT64_MAX / 2 - sum) {
+        bool whole = sscanf(line, "%" SCNx64 " %" SCNx64 " %8[0-9a-f] %" SCNu64 " %n", &r.vaddr,
+                            &r.copy, code, &r.count, &used) == 4 &&
+                     line[used] == '\0';
+        r.bytes = whole ? (uint8_t)(strlen(code) / 2) : 0;
+        if ((r.bytes != 2 && r.bytes != CODE_BYTES) || r.count == 0 ||
+            r.count > UINT64_MAX / 2 - sum) {
             mkperf_error_set(x->e, MKPERF_ERR_INPUT,
                              "%s:%zu: not an address, a copy, an instruction and a count", x->path,
                              number);
         } else {
+            r.code = (uint32_t)strtoul(code, NULL, 16);
             sum += r.count;
             MKPERF_GROW(x->row, x->room, x->n + 1);
             x->row[x->n++] = r;

@@ -3,7 +3,7 @@
  * JSON as a stream of tokens. While a token is read, the buffer has at least as many bytes as a token
  * may be long, or the rest of the input.
  */
-#include "toperf_internal.h"
+#include "json.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -207,25 +207,6 @@ static const char *program_of_process(const struct kprof *k, uint32_t pid, uint6
     return path != NULL ? path : map < k->nmaps ? k->map[map].path : NULL;
 }
 
-/* Returns the ELF of a file of the target, below the root directory. NULL if there is none, or if
- * it is unusable, of which the user is warned. */
-static struct mkperf_module *module_of(struct kprof *k, const char *path)
-{
-    struct mkperf_module *m = NULL;
-    struct mkperf_error why;
-
-    if (k->in->root_dir == NULL || *path == '\0' || strstr(path, "..") != NULL) {
-        return NULL;
-    }
-    char *host = mkperf_xprintf("%s/%s", k->in->root_dir, path);
-    if (mkperf_symbols_module(k->symbols, host, &m, &why) != MKPERF_OK) {
-        kprof_warn(k, "%s; its addresses get no names", why.text);
-        m = NULL;
-    }
-    free(host);
-    return m;
-}
-
 /* Announces a new PD to the sink: the file of a program, or `name`. -1: *k->e has the reason. */
 static int64_t announce_kprof_pd(struct kprof *k, uint32_t pid, const char *program,
                                  const char *file, const char *name)
@@ -246,8 +227,16 @@ static int64_t announce_kprof_pd(struct kprof *k, uint32_t pid, const char *prog
                                        ? mkperf_xprintf("%s:%s", parent, base_name(file))
                                    : *file != '\0' ? mkperf_xstrdup(base_name(file))
                                                    : mkperf_xprintf("pid-%" PRIu32, pid),
-                           .path = mkperf_xstrdup(file),
-                           .module = module_of(k, file)};
+                           .path = mkperf_xstrdup(file)};
+    if (k->in->root_dir != NULL && *file != '\0' && strstr(file, "..") == NULL) {
+        char *host = mkperf_xprintf("%s/%s", k->in->root_dir, file);
+        struct mkperf_error why;
+        if (mkperf_symbols_module(k->symbols, host, &p->module, &why) != MKPERF_OK) {
+            kprof_warn(k, "%s; its addresses get no names", why.text);
+            p->module = NULL;
+        }
+        free(host);
+    }
     struct mkperf_pd pd = {.thread = parent == NULL ? thread
                                                     : thread | (uint64_t)(k->npds + 1) << 32,
                            .id = k->npds++,
@@ -344,25 +333,6 @@ static uint32_t event_of(struct kprof *k, uint64_t info)
         k->info[k->session.nevents++] = info;
     }
     return i;
-}
-
-/*
- * Returns whether the infos name events. In era B an info names a timer with its period, or a PMU event; in era C it is
- * a number whose meaning only the recorder had. A file of era B with only user samples looks like one of era C, but all
- * of its infos have a domain.
- */
-static bool infos_have_domains(const struct kprof *k)
-{
-    if (k->era == MKPERF_KPROF_A) {
-        return false;
-    }
-    for (uint32_t i = 0; i < k->session.nevents; i++) {
-        uint64_t domain = k->info[i] >> 60;
-        if (k->info[i] != 0 && domain != DOMAIN_TIMER && domain != DOMAIN_PMU) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /* Takes the callers, which follow the innermost pc. Some recorders wrote the innermost pc twice. */
@@ -571,7 +541,13 @@ static enum mkperf_status first_reading(struct kprof *k)
     MKPERF_SORT(k->map, k->nmaps, MKPERF_UP(k->map, pid), MKPERF_UP(k->map, time_ns),
                 MKPERF_UP(k->map, order));
     k->other_infos = 0; /* the second reading counts them */
-    bool domains = infos_have_domains(k);
+    /* In era B an info names a timer with its period, or a PMU event; in era C it is a number whose meaning only the recorder
+     * had. A file of era B with only user samples looks like one of era C, but all of its infos have a domain. */
+    bool domains = k->era != MKPERF_KPROF_A;
+    for (uint32_t i = 0; i < k->session.nevents; i++) {
+        uint64_t domain = k->info[i] >> 60;
+        domains &= k->info[i] == 0 || domain == DOMAIN_TIMER || domain == DOMAIN_PMU;
+    }
     for (uint32_t i = 0; i < k->session.nevents; i++) {
         struct mkperf_event *event = &k->session.event[i];
         uint64_t info = k->info[i];
