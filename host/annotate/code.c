@@ -59,38 +59,15 @@ static void read_ahead(struct annotate_code *c, uint64_t least)
     }
 }
 
-/* Runs the user's objdump, or one that this machine has. Stores in c->problem why there is none. */
-static enum mkperf_status find_objdump(struct annotate_code *c, const char *named,
-                                       struct mkperf_error *e)
-{
-    static const char *const ends[] = {"-linux-gnu", "-none-elf", "-unknown-elf"};
-    const char *arch = mkperf_module_arch(c->module);
-    char program[64];
-
-    int error = named != NULL ? start_objdump(c, named) : 0;
-
-    if (named != NULL) {
-        return error == 0 ? MKPERF_OK
-                          : mkperf_error_set(e, MKPERF_ERR_INPUT, "--objdump=%s: %s", named,
-                                             strerror(error));
-    }
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        snprintf(program, sizeof program, "%s%s-objdump", arch, ends[i]);
-        if (start_objdump(c, program) == 0) {
-            return MKPERF_OK;
-        }
-    }
-    if (start_objdump(c, "llvm-objdump") != 0) {
-        snprintf(c->problem, sizeof c->problem,
-                 "no %s-linux-gnu-objdump is installed, and --objdump names none: words", arch);
-    }
-    return MKPERF_OK;
-}
-
 enum mkperf_status annotate_code_open(struct annotate_code *c, struct mkperf_module *module,
                                       uint64_t addr, uint64_t size, const char *objdump,
                                       struct mkperf_error *e)
 {
+    static const char *const ends[] = {"-linux-gnu", "-none-elf", "-unknown-elf"};
+    const char *arch = mkperf_module_arch(module);
+    char program[64];
+    size_t i = 0;
+
     *c = (struct annotate_code){.module = module, .addr = addr};
     c->p = size <= ANNOTATE_BYTES_MAX ? mkperf_module_code(module, addr, size) : NULL;
     if (c->p == NULL) {
@@ -100,7 +77,21 @@ enum mkperf_status annotate_code_open(struct annotate_code *c, struct mkperf_mod
                                 mkperf_module_path(module), addr);
     }
     c->left = size;
-    MKPERF_TRY(find_objdump(c, objdump, e));
+    if (objdump != NULL) {
+        int error = start_objdump(c, objdump);
+        if (error != 0) {
+            return mkperf_error_set(e, MKPERF_ERR_INPUT, "--objdump=%s: %s", objdump,
+                                    strerror(error));
+        }
+    } else { /* one that this machine has */
+        do {
+            snprintf(program, sizeof program, "%s%s-objdump", arch, ends[i]);
+        } while (start_objdump(c, program) != 0 && ++i < sizeof ends / sizeof *ends);
+        if (i == sizeof ends / sizeof *ends && start_objdump(c, "llvm-objdump") != 0) {
+            snprintf(c->problem, sizeof c->problem,
+                     "no %s-linux-gnu-objdump is installed, and --objdump names none: words", arch);
+        }
+    }
     if (c->lines != NULL) {
         read_ahead(c, addr);
         if (c->text == NULL) {

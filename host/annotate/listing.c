@@ -76,33 +76,6 @@ void annotate_hits_free(struct annotate_hits *h)
     free(h->function);
 }
 
-/* The source line that was printed last. */
-struct printed {
-    char function[256];
-    const char *file;
-    int line;
-};
-
-static void print_source(struct printed *last, const struct annotate_function *fn, uint64_t addr,
-                         struct annotate_sources *sources, FILE *out)
-{
-    struct mkperf_line at;
-    const char *text;
-
-    if (mkperf_lines_at(fn->module, addr, &at, 1) == 0 || !at.file ||
-        (last->file && strcmp(last->file, at.file) == 0 && last->line == at.line)) {
-        return;
-    }
-    if (at.function && strcmp(last->function, at.function) != 0) {
-        snprintf(last->function, sizeof last->function, "%s", at.function);
-        fprintf(out, "           %s():\n", at.function);
-    }
-    last->file = at.file;
-    last->line = at.line;
-    text = annotate_source_line(sources, at.directory, at.file, at.line);
-    fprintf(out, "           %s:%d  %s\n", basename(at.file), at.line, text ? text : "");
-}
-
 enum mkperf_status annotate_print(const struct annotate_hits *h,
                                   const struct annotate_function *function,
                                   const struct mkperf_frames *f, const struct annotate_choice *c,
@@ -111,7 +84,8 @@ enum mkperf_status annotate_print(const struct annotate_hits *h,
                                   struct mkperf_error *e)
 {
     const struct annotate_hit *hit = &h->hit[function->first], *end = hit + function->n;
-    struct printed last = {.file = NULL};
+    struct mkperf_line last = {.file = NULL}; /* the source line that was printed last */
+    char last_function[256] = "";
     struct annotate_code code;
     struct annotate_insn insn;
 
@@ -136,8 +110,16 @@ enum mkperf_status annotate_print(const struct annotate_hits *h,
         for (; hit < end && hit->addr < insn.addr + insn.size; hit++) {
             mkperf_weight_add(&w, &hit->weight);
         }
-        if (style->source) {
-            print_source(&last, function, insn.addr, sources, out);
+        struct mkperf_line at = {.file = NULL};
+        if (style->source && mkperf_lines_at(function->module, insn.addr, &at, 1) != 0 && at.file &&
+            !(last.file && strcmp(last.file, at.file) == 0 && last.line == at.line)) {
+            if (at.function && strcmp(last_function, at.function) != 0) {
+                snprintf(last_function, sizeof last_function, "%s", at.function);
+                fprintf(out, "           %s():\n", at.function);
+            }
+            last = at;
+            const char *line = annotate_source_line(sources, at.directory, at.file, at.line);
+            fprintf(out, "           %s:%d  %s\n", basename(at.file), at.line, line ? line : "");
         }
         bool colour = style->colour;
         double share = mkperf_percent(w.period, function->weight.period);

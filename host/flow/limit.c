@@ -154,25 +154,6 @@ static void find_cause(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
     }
 }
 
-/* Finds the longest run of slices in which the stage is as busy as in all slices. */
-static void find_time(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
-{
-    const struct mkperf_flow_stage *s = &f->stage[l->stage];
-    uint64_t n = (f->last_ns - f->first_ns) / f->slice_ns, first = 0, best = 0;
-
-    l->from = f->first_ns;
-    l->to = f->last_ns;
-    for (uint64_t i = 0; i < n; i++) {
-        if (s->slice_busy[i] < 0.9 * l->share * (double)f->slice_ns) {
-            first = i + 1;
-        } else if (i + 1 - first > best) {
-            best = i + 1 - first;
-            l->from = f->first_ns + first * f->slice_ns;
-            l->to = i + 1 == n ? f->last_ns : f->first_ns + (i + 1) * f->slice_ns;
-        }
-    }
-}
-
 /* Finds the stage that would limit next, if the limiting PD took no time: by its own work and calls, or by what else
  * runs on its core. */
 static void find_next(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
@@ -330,7 +311,19 @@ struct mkperf_flow_limit mkperf_flow_limit(const struct mkperf_flow *f)
     s = &f->stage[l.stage];
     l.rate = mkperf_per((double)mkperf_flow_packets(s) * 1e9, (double)(f->last_ns - f->first_ns));
     l.error = 1e9 * flow_interval(f, s->slice_packets);
-    find_time(f, &l);
+    /* The longest run of slices in which the stage is as busy as in all slices. */
+    uint64_t n = (f->last_ns - f->first_ns) / f->slice_ns, first = 0, best = 0;
+    l.from = f->first_ns;
+    l.to = f->last_ns;
+    for (uint64_t i = 0; i < n; i++) {
+        if (s->slice_busy[i] < 0.9 * l.share * (double)f->slice_ns) {
+            first = i + 1;
+        } else if (i + 1 - first > best) {
+            best = i + 1 - first;
+            l.from = f->first_ns + first * f->slice_ns;
+            l.to = i + 1 == n ? f->last_ns : f->first_ns + (i + 1) * f->slice_ns;
+        }
+    }
     find_next(f, &l);
     return l;
 }

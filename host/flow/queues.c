@@ -101,20 +101,6 @@ double mkperf_flow_stay(const struct mkperf_flow *f, const struct mkperf_flow_qu
                                       : mkperf_per(q->area, (double)q->consumed);
 }
 
-static void put_arrivals(struct mkperf_flow_queue *q, double first, double step, uint64_t n)
-{
-    if (q->arrivals == ARRIVALS_MAX) { /* only a queue of more entries than this has so many */
-        q->arrival[q->arrival_first + q->arrivals - 1].n += n;
-        return;
-    }
-    if (q->arrival_first > q->arrivals) {
-        memmove(q->arrival, q->arrival + q->arrival_first, q->arrivals * sizeof *q->arrival);
-        q->arrival_first = 0;
-    }
-    MKPERF_GROW(q->arrival, q->arrival_room, q->arrival_first + q->arrivals + 1);
-    q->arrival[q->arrival_first + q->arrivals++] = (struct mkperf_flow_arrival){first, step, n};
-}
-
 static void add_stay(struct mkperf_flow_queue *q, double ns, uint64_t n)
 {
     mkperf_log_add(&q->stay, ns > 0 ? (uint64_t)(ns + 0.5) : 0, n);
@@ -165,8 +151,17 @@ static void add_change(const struct mkperf_flow *f, struct mkperf_flow_queue *q,
     add_time(f, q, from, to, low, high - (!both && low != high));
     q->most = after > q->most ? after : q->most;
     q->doubt += (double)(made + took) * ns / (both ? 2 : 1);
-    if (made != 0) {
-        put_arrivals(q, (double)from + (both ? in / 2 : in), in, made);
+    if (made != 0 && q->arrivals == ARRIVALS_MAX) {
+        /* Only a queue of more entries than this has so many. */
+        q->arrival[q->arrival_first + q->arrivals - 1].n += made;
+    } else if (made != 0) {
+        if (q->arrival_first > q->arrivals) {
+            memmove(q->arrival, q->arrival + q->arrival_first, q->arrivals * sizeof *q->arrival);
+            q->arrival_first = 0;
+        }
+        MKPERF_GROW(q->arrival, q->arrival_room, q->arrival_first + q->arrivals + 1);
+        q->arrival[q->arrival_first + q->arrivals++] = (struct mkperf_flow_arrival){
+            .first = (double)from + (both ? in / 2 : in), .step = in, .n = made};
     }
     if (took != 0) {
         take_arrivals(q, (double)from + (both ? out / 2 : 0), out, took);

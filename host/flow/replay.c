@@ -263,23 +263,6 @@ static double missing(const struct replay *r)
     return n;
 }
 
-static bool has_work(const struct replay *r, unsigned i)
-{
-    const struct replay_pd *p = &r->pd[i];
-    bool packet = p->refills              ? missing(r) > 0
-                  : p->other || p->source ? p->every == 0 || p->backlog != 0
-                                          : false,
-         space = true;
-
-    for (unsigned k = 0; k < r->nqueues; k++) {
-        const struct replay_queue *q = &r->queue[k];
-        packet |= q->consumer == (int)i && q->entries != 0;
-        space &= q->producer != (int)i || q->consumer < 0 || q->due + q->ratio < 1 ||
-                 (double)q->entries + floor(q->due + q->ratio) <= (double)q->capacity;
-    }
-    return packet && space;
-}
-
 static void wake(struct replay *r, int i)
 {
     if (i >= 0 && r->pd[i].step == REST) {
@@ -306,11 +289,21 @@ static void notify(struct replay *r, unsigned i)
 static void begin_packet(struct replay *r, unsigned i)
 {
     struct replay_pd *p = &r->pd[i];
+    bool packet = p->refills              ? missing(r) > 0
+                  : p->other || p->source ? p->every == 0 || p->backlog != 0
+                                          : false,
+         space = true;
 
+    for (unsigned k = 0; k < r->nqueues; k++) {
+        const struct replay_queue *q = &r->queue[k];
+        packet |= q->consumer == (int)i && q->entries != 0;
+        space &= q->producer != (int)i || q->consumer < 0 || q->due + q->ratio < 1 ||
+                 (double)q->entries + floor(q->due + q->ratio) <= (double)q->capacity;
+    }
     if (p->done >= p->batch) {
         notify(r, i);
     }
-    if (!has_work(r, i)) {
+    if (!packet || !space) {
         notify(r, i);
         if (p->notified) {
             p->notified = false;

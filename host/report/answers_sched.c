@@ -233,33 +233,6 @@ enum report_verdict report_explain_cores(struct report_question *x, FILE *to)
     return shown > 1 ? REPORT_ANSWER : REPORT_RULED_OUT;
 }
 
-/* Prints the longest steps of the path of a call. The recording is read again, for the events of that time. */
-static void put_path(struct report_question *x, const struct mkperf_call_edge *edge, FILE *to)
-{
-    struct mkperf_analysis *a = mkperf_analysis_new();
-    struct mkperf_timeline timeline;
-    uint64_t from = edge->worst_at - edge->worst.wall;
-
-    mkperf_timeline_attach(&timeline, a, from, edge->worst_at);
-    if (mkperf_timeline_read(&timeline, a, x->input, x->e) == MKPERF_OK) {
-        struct report_path_sum *sum;
-        struct mkperf_path path;
-        char text[256];
-
-        mkperf_path_find(&path, &timeline, edge->from, from, edge->worst_at);
-        size_t n = report_path_sums(&path, &sum);
-        for (size_t i = 0; i < n && i < STEPS_SHOWN; i++) {
-            report_path_text(a, sum[i].step, text, sizeof text);
-            fprintf(to, "%s%.3f us: %s", i == 0 ? "; of these, " : "; ", (double)sum[i].ns / 1e3,
-                    text);
-        }
-        free(sum);
-        mkperf_path_free(&path);
-    }
-    mkperf_timeline_free(&timeline);
-    mkperf_analysis_free(a);
-}
-
 enum report_verdict report_explain_call(struct report_question *x, FILE *to)
 {
     const struct mkperf_analysis *a = x->events;
@@ -283,7 +256,28 @@ enum report_verdict report_explain_call(struct report_question *x, FILE *to)
             mkperf_analysis_name(a, worst->from), mkperf_analysis_name(a, worst->to),
             (double)worst->worst.wall / 1e3, (double)worst->worst_at / 1e9, worst->wall.count,
             (double)mkperf_log_quantile(&worst->wall, 500) / 1e3);
-    put_path(x, worst, to);
+    /* The longest steps of its path. The recording is read again, for the events of that time. */
+    struct mkperf_analysis *again = mkperf_analysis_new();
+    struct mkperf_timeline timeline;
+    uint64_t from = worst->worst_at - worst->worst.wall;
+    mkperf_timeline_attach(&timeline, again, from, worst->worst_at);
+    if (mkperf_timeline_read(&timeline, again, x->input, x->e) == MKPERF_OK) {
+        struct report_path_sum *sum;
+        struct mkperf_path path;
+        char text[256];
+
+        mkperf_path_find(&path, &timeline, worst->from, from, worst->worst_at);
+        size_t n = report_path_sums(&path, &sum);
+        for (size_t i = 0; i < n && i < STEPS_SHOWN; i++) {
+            report_path_text(again, sum[i].step, text, sizeof text);
+            fprintf(to, "%s%.3f us: %s", i == 0 ? "; of these, " : "; ", (double)sum[i].ns / 1e3,
+                    text);
+        }
+        free(sum);
+        mkperf_path_free(&path);
+    }
+    mkperf_timeline_free(&timeline);
+    mkperf_analysis_free(again);
     return REPORT_ANSWER;
 }
 

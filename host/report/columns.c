@@ -41,32 +41,23 @@ bool report_columns_have(const struct report_column_list *list, enum report_colu
     return false;
 }
 
-/* Returns the number of an ELF. PDs that run the same program have the same number. */
-static uint32_t dso_of(const struct mkperf_places *s, const struct mkperf_label *label)
-{
-    const char *elf = label->pd < s->npds ? s->pd[label->pd].elf : NULL;
-
-    if (label->kernel) {
-        return s->session.kernel_elf != NULL ? 1 : 0;
-    }
-    for (uint32_t i = 0; elf != NULL && i < s->npds; i++) {
-        if (s->pd[i].elf != NULL && strcmp(s->pd[i].elf, elf) == 0) {
-            return 2 + i;
-        }
-    }
-    return 0;
-}
-
 struct report_row_key report_columns_key(const struct report_column_list *list,
                                          const struct mkperf_frames *f, uint32_t chain,
                                          uint32_t function)
 {
     const struct mkperf_chain_head head = mkperf_profile_head(f->profile, chain);
     const struct mkperf_label label = mkperf_frames_label(f, function);
+    const struct mkperf_places *s = &f->profile->places;
+    const char *elf = label.pd < s->npds ? s->pd[label.pd].elf : NULL;
+    uint32_t dso = label.kernel && s->session.kernel_elf != NULL ? 1 : 0;
     unsigned words = 0;
 
     for (unsigned i = 0; i < list->n; i++) {
         words |= report_columns[list->column[i]].words;
+    }
+    /* PDs that run the same program have the same number of their ELF. */
+    for (uint32_t i = 0; words & DSO && !label.kernel && elf != NULL && dso == 0; i++) {
+        dso = s->pd[i].elf != NULL && strcmp(s->pd[i].elf, elf) == 0 ? 2 + i : 0;
     }
     return (struct report_row_key){
         .pd = words & PD ? label.pd : 0,
@@ -75,7 +66,7 @@ struct report_row_key report_columns_key(const struct report_column_list *list,
         .mode = words & MODE ? mkperf_mode_letter(label.kernel, label.guest) : 0,
         .line = words & LINE ? label.line : 0,
         .event = head.event,
-        .dso = words & DSO ? dso_of(&f->profile->places, &label) : 0,
+        .dso = words & DSO ? dso : 0,
         .slice = words & SLICE ? head.slice : 0,
     };
 }

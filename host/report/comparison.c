@@ -270,21 +270,6 @@ static void add_run(struct report_comparison *d, unsigned side, unsigned run, co
     d->counted[side] += p->total[number].samples;
 }
 
-/* Returns the variance of values in a histogram, as if a bucket's values were evenly distributed in
- * it. */
-static double variance_of(const struct mkperf_log_histogram *h)
-{
-    double mean = (double)h->total / (double)h->count, sum = 0;
-
-    for (unsigned i = 0; i < h->room; i++) {
-        double from = (double)mkperf_log_bucket_from(i);
-        double width = (double)mkperf_log_bucket_from(i + 1) - from;
-
-        sum += (double)h->in[i] * (pow(from + width / 2 - mean, 2) + width * width / 12);
-    }
-    return sum / (double)h->count;
-}
-
 /* Appends a row for each pair of PDs of a recording, and for each interrupt. */
 static void add_latencies(struct report_comparison *d, unsigned side, unsigned run)
 {
@@ -298,11 +283,19 @@ static void add_latencies(struct report_comparison *d, unsigned side, unsigned r
 
         *to = (struct report_change){
             .text = {mkperf_xstrdup(mkperf_latency_kind_names[row->kind]), report_pair(row, ", ")}};
+        const struct mkperf_log_histogram *h = row->of;
+        double n = (double)row->count, mean = (double)row->total / n, squares = 0;
+
+        for (unsigned k = 0; row->count != 0 && k < h->room; k++) {
+            /* The variance is that of values that are evenly distributed in their bucket. */
+            double from = (double)mkperf_log_bucket_from(k);
+            double width = (double)mkperf_log_bucket_from(k + 1) - from;
+            squares += (double)h->in[k] * (pow(from + width / 2 - mean, 2) + width * width / 12);
+        }
         if (row->count != 0) {
-            double n = (double)row->count;
-            to->run[side][run] = (double)row->total / n / 1e3;
+            to->run[side][run] = mean / 1e3;
             to->of[side].n = row->count;
-            to->of[side].variance = variance_of(row->of) / 1e6 / n / pow(d->runs[side], 2);
+            to->of[side].variance = squares / n / 1e6 / n / pow(d->runs[side], 2);
             to->of[side].runs = 1;
         }
     }
@@ -353,28 +346,6 @@ static void merge_runs(struct report_comparison *d)
         }
     }
     d->n = n;
-}
-
-/* Returns whether exact counts of one side are equal in all its recordings. Names the first row that differs. */
-static bool is_repeatable(const struct report_comparison *d)
-{
-    for (size_t i = 0; i < d->n * REPORT_SIDES; i++) {
-        const struct report_change *r = &d->row[i / REPORT_SIDES];
-        unsigned side = i % REPORT_SIDES;
-
-        for (unsigned run = 1; run < d->runs[side]; run++) {
-            if (r->run[side][run] != r->run[side][0]) {
-                fprintf(stderr, "mkperf diff: %s has %.0f, %s has %.0f:", d->run[side][0].path,
-                        r->run[side][0], d->run[side][run].path, r->run[side][run]);
-                for (unsigned k = 0; k < d->keys.n; k++) {
-                    fprintf(stderr, " %s", r->text[k]);
-                }
-                fputc('\n', stderr);
-                return false;
-            }
-        }
-    }
-    return true;
 }
 
 /* ---- the judgement of a row ---- */
@@ -556,8 +527,20 @@ bool report_compare_event(struct report_comparison *d, const char *a, const char
         }
     }
     merge_runs(d);
-    if (d->exact && !is_repeatable(d)) {
-        return false;
+    const size_t runs = (size_t)REPORT_SIDES * REPORT_RUNS;
+    for (size_t i = 0; d->exact && i < d->n * runs; i++) { /* counts of one side are equal */
+        const struct report_change *r = &d->row[i / runs];
+        unsigned side = i / REPORT_RUNS % REPORT_SIDES, run = i % REPORT_RUNS;
+
+        if (run < d->runs[side] && r->run[side][run] != r->run[side][0]) {
+            fprintf(stderr, "mkperf diff: %s has %.0f, %s has %.0f:", d->run[side][0].path,
+                    r->run[side][0], d->run[side][run].path, r->run[side][run]);
+            for (unsigned k = 0; k < d->keys.n; k++) {
+                fprintf(stderr, " %s", r->text[k]);
+            }
+            fputc('\n', stderr);
+            return false;
+        }
     }
     judge(d);
     qsort_r(d->row, d->n, sizeof *d->row, compare_changes, &d->by_growth);

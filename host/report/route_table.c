@@ -56,32 +56,6 @@ static unsigned next_queue(const struct report_route *r, unsigned k, unsigned i)
     return i;
 }
 
-static void print_stage(const struct report_route *r, unsigned k, FILE *out)
-{
-    const struct mkperf_analysis *a = r->routes->analysis;
-    const struct mkperf_stage *s = &r->times->stage[k];
-    const char *pd = mkperf_analysis_name(a, r->times->route.pd[k]);
-
-    for (unsigned p = 0; p < MKPERF_STAGE_PARTS; p++) {
-        if (s->part[p].total != 0) {
-            print_part(&s->part[p], k, pd, mkperf_stage_part_names[p], "", out);
-        }
-    }
-    for (unsigned i = next_queue(r, k, 0); i < r->flow->nqueues; i = next_queue(r, k, i + 1)) {
-        const struct mkperf_flow_queue *q = &r->flow->queue[i];
-
-        print_part(&q->stay, k, pd, "an entry was in the queue ", q->about.name, out);
-    }
-    report_bys_print(a, "             ready, while others ran:", &s->ready_by, 0, out);
-    report_bys_print(a, "             calls:", &s->calls_of, 0, out);
-    if (s->busy != 0) {
-        fprintf(out, "             %" PRIu64 " found it at work\n", s->busy);
-    }
-    if (s->ended != 0) {
-        fprintf(out, "             %" PRIu64 " ended here: they are in no time\n", s->ended);
-    }
-}
-
 /* Finds the critical path of an instance. */
 static void find_path(const struct report_route *r, size_t i, struct mkperf_path *path)
 {
@@ -112,7 +86,26 @@ void report_route_print(const struct report_route *r, FILE *out)
           "         99.9 %          worst  stage: part\n",
           out);
     for (unsigned k = 1; k < t->route.n; k++) {
-        print_stage(r, k, out);
+        const struct mkperf_stage *s = &t->stage[k];
+        const char *pd = mkperf_analysis_name(a, t->route.pd[k]);
+
+        for (unsigned p = 0; p < MKPERF_STAGE_PARTS; p++) {
+            if (s->part[p].total != 0) {
+                print_part(&s->part[p], k, pd, mkperf_stage_part_names[p], "", out);
+            }
+        }
+        for (unsigned i = next_queue(r, k, 0); i < r->flow->nqueues; i = next_queue(r, k, i + 1)) {
+            const struct mkperf_flow_queue *q = &r->flow->queue[i];
+            print_part(&q->stay, k, pd, "an entry was in the queue ", q->about.name, out);
+        }
+        report_bys_print(a, "             ready, while others ran:", &s->ready_by, 0, out);
+        report_bys_print(a, "             calls:", &s->calls_of, 0, out);
+        if (s->busy != 0) {
+            fprintf(out, "             %" PRIu64 " found it at work\n", s->busy);
+        }
+        if (s->ended != 0) {
+            fprintf(out, "             %" PRIu64 " ended here: they are in no time\n", s->ended);
+        }
     }
     for (size_t i = 0; i < r->worst && i < t->wall.count; i++) {
         struct mkperf_path path;

@@ -160,27 +160,6 @@ void report_hierarchy_print(const struct report_rows *rows, FILE *out)
     mkperf_hash_free(&h.texts);
 }
 
-/* Writes the value of a column. Each JSON row begins with its event. */
-static void put_column(struct report_values *v, enum report_column_id column,
-                       const struct mkperf_frames *f, const struct report_row_key *key)
-{
-    const struct mkperf_profile *p = f->profile;
-    uint64_t unknown_ns = 0;
-    double percent = 0;
-    char text[600];
-
-    if (column == REPORT_SORT_TIME) {
-        REPORT_PUT(v, REPORT_NUMBER("time_ns", mkperf_time_slice_ns(&p->slices, key->slice)));
-    } else if (column == REPORT_SORT_UTIL) {
-        bool known = mkperf_utilisation_of(&p->util, key->pd, key->slice, &percent, &unknown_ns);
-        REPORT_PUT(v, REPORT_SHARE("util_percent", known ? percent : NAN));
-        REPORT_PUT(v, REPORT_NUMBER("unknown_ns", unknown_ns));
-    } else if (column != REPORT_SORT_EVENT || v->separator != NULL) {
-        report_column_text(column, f, key, text, sizeof text);
-        REPORT_PUT(v, REPORT_TEXT(report_columns[column].name, text));
-    }
-}
-
 void report_rows_values(const struct report_rows *rows, struct report_values *v)
 {
     const struct report_options *o = rows->options;
@@ -202,7 +181,23 @@ void report_rows_values(const struct report_rows *rows, struct report_values *v)
         REPORT_PUT(v, REPORT_NUMBER("samples", r->self.samples));
         REPORT_PUT(v, REPORT_NUMBER("period", r->self.period));
         for (unsigned k = 0; k < o->keys.n; k++) {
-            put_column(v, o->keys.column[k], rows->frames, &r->key);
+            enum report_column_id column = o->keys.column[k];
+            uint64_t unknown_ns = 0;
+            char text[600];
+            if (column == REPORT_SORT_TIME) {
+                uint64_t ns = mkperf_time_slice_ns(&p->slices, r->key.slice);
+                REPORT_PUT(v, REPORT_NUMBER("time_ns", ns));
+            } else if (column == REPORT_SORT_UTIL) {
+                double percent = 0;
+                bool known =
+                    mkperf_utilisation_of(&p->util, r->key.pd, r->key.slice, &percent, &unknown_ns);
+                REPORT_PUT(v, REPORT_SHARE("util_percent", known ? percent : NAN));
+                REPORT_PUT(v, REPORT_NUMBER("unknown_ns", unknown_ns));
+            } else if (column != REPORT_SORT_EVENT || v->separator != NULL) {
+                /* Each JSON row begins with its event. */
+                report_column_text(column, rows->frames, &r->key, text, sizeof text);
+                REPORT_PUT(v, REPORT_TEXT(report_columns[column].name, text));
+            }
         }
         REPORT_PUT(v, REPORT_SHARE(o->interval ? "interval" : NULL,
                                    mkperf_profile_interval(p, rows->event, share)));

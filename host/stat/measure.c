@@ -264,22 +264,6 @@ static enum mkperf_status stop_session(struct stat_measure *s, struct mkperf_err
     return mkperf_recorder_stop(&s->recorder, e);
 }
 
-/* Prints what the counts are if our session ended early. Returns REFUSED if there are none. */
-static enum mkperf_status report_early_end(const struct stat_measure *s, struct mkperf_error *e)
-{
-    if (s->estimate ? s->first_ns == 0 : s->work.rows == 0) {
-        return mkperf_error_set(e, MKPERF_ERR_REFUSED,
-                                "the session was ended before anything was counted");
-    }
-    fprintf(stderr, "mkperf: the session was ended %s after %.3f s: ",
-            s->recorder.watching ? "by another host" : "on the target", s->work.seconds);
-    fprintf(stderr,
-            s->repeat.runs == 0 ? "the counts are of this time\n"
-                                : "run %u and later runs are omitted\n",
-            s->repeat.runs + 1);
-    return MKPERF_OK;
-}
-
 /* Prints how the estimate and the counts compare. */
 static void print_checked(void *out, bool warns, const char *title, const char *text)
 {
@@ -389,7 +373,6 @@ static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *
 enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
 {
     uint32_t chosen = s->recorder.options.configure.cores;
-    enum mkperf_status status = MKPERF_OK;
     char room[MKPERF_CORE_PROBLEM_TEXT];
     struct mkperf_core core;
     unsigned number;
@@ -411,11 +394,9 @@ enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
     s->style.cores = chosen != 0 ? (unsigned)__builtin_popcount(chosen)
                                  : s->recorder.stream->hello.cores;
     for (uint64_t i = 0; i < s->runs && !mkperf_peer_stopped(&s->recorder.link); i++) {
-        status = run_once(s, e);
+        enum mkperf_status status = run_once(s, e);
         mkperf_progress_end();
-        if (status != MKPERF_OK) {
-            return status;
-        }
+        MKPERF_TRY(status);
         for (unsigned k = 0; mkperf_stream_core(s->recorder.stream, k, &number, &core); k++) {
             const char *problem = mkperf_core_problem(&core, room);
             if (problem != NULL) {
@@ -423,7 +404,16 @@ enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
             }
         }
         if (s->ended) {
-            status = report_early_end(s, e);
+            if (s->estimate ? s->first_ns == 0 : s->work.rows == 0) {
+                return mkperf_error_set(e, MKPERF_ERR_REFUSED,
+                                        "the session was ended before anything was counted");
+            }
+            fprintf(stderr, "mkperf: the session was ended %s after %.3f s: ",
+                    s->recorder.watching ? "by another host" : "on the target", s->work.seconds);
+            fprintf(stderr,
+                    s->repeat.runs == 0 ? "the counts are of this time\n"
+                                        : "run %u and later runs are omitted\n",
+                    s->repeat.runs + 1);
         } else if (s->recorder.watching && i + 1 < s->runs) {
             fprintf(stderr,
                     "mkperf: another host controls the target now: run %" PRIu64 " was the last\n",
@@ -436,14 +426,11 @@ enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
             break;
         }
     }
-    if (status != MKPERF_OK || s->interval_ms != 0) {
-        return status;
-    }
-    if (s->runs > 1) {
+    if (s->interval_ms == 0 && s->runs > 1) {
         stat_repeat_mean(&s->repeat, &s->mean);
         s->style.runs = s->repeat.runs;
         show_reading(s, &s->mean, s->mean.seconds);
-    } else {
+    } else if (s->interval_ms == 0) {
         show_reading(s, &s->work, s->work.seconds);
     }
     return MKPERF_OK;

@@ -134,28 +134,6 @@ static enum MHD_Result answer_fd(struct MHD_Connection *c, int fd, const char *t
     return reply(c, MHD_HTTP_OK, r, type, speedscope_policy);
 }
 
-/* Returns the recording in speedscope's format, by mkperf convert's writer, in a file without a
- * name. */
-static enum MHD_Result answer_speedscope_profile(const struct view_server *s,
-                                                 struct MHD_Connection *c)
-{
-    char dir[] = "/tmp/mkperf-view-XXXXXX", path[sizeof dir + 16];
-    const struct mkperf_export x = {.path = path, .input = s->path, .elfs = s->elfs};
-    struct mkperf_error e;
-    int fd = -1;
-
-    if (!mkdtemp(dir)) {
-        return view_answer_problem(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "no temporary directory");
-    }
-    snprintf(path, sizeof path, "%s/profile", dir);
-    if (mkperf_format_convert("speedscope", &x, &e) == MKPERF_OK) {
-        fd = open(path, O_RDONLY | O_CLOEXEC);
-    }
-    unlink(path);
-    rmdir(dir);
-    return answer_fd(c, fd, json_type);
-}
-
 static enum MHD_Result answer_speedscope(const struct view_server *s, struct MHD_Connection *c,
                                          const char *name)
 {
@@ -170,7 +148,22 @@ static enum MHD_Result answer_speedscope(const struct view_server *s, struct MHD
     const char *dot = strrchr(name, '.'), *type = "application/octet-stream";
 
     if (strcmp(name, "profile.json") == 0 && s->live == NULL) {
-        return answer_speedscope_profile(s, c);
+        /* The recording in speedscope's format, by mkperf convert's writer, in a file without a name. */
+        char dir[] = "/tmp/mkperf-view-XXXXXX", path[sizeof dir + 16];
+        const struct mkperf_export x = {.path = path, .input = s->path, .elfs = s->elfs};
+        struct mkperf_error e;
+        int fd = -1;
+
+        if (!mkdtemp(dir)) {
+            return view_answer_problem(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "no temporary directory");
+        }
+        snprintf(path, sizeof path, "%s/profile", dir);
+        if (mkperf_format_convert("speedscope", &x, &e) == MKPERF_OK) {
+            fd = open(path, O_RDONLY | O_CLOEXEC);
+        }
+        unlink(path);
+        rmdir(dir);
+        return answer_fd(c, fd, json_type);
     }
     for (size_t i = 0; dot && i < sizeof types / sizeof *types; i++) {
         type = strcmp(dot, types[i][0]) == 0 ? types[i][1] : type;
