@@ -32,6 +32,7 @@ struct agent_waiting {
 };
 
 struct agent_outbox {
+    struct agent *agent;
     const char *spec; /* the name that --to gives it */
     enum agent_kind kind;
     char *directory;
@@ -204,6 +205,6 @@ enum mkperf_status agent_add(struct agent *a, const char *name, const char *spec
 enum mkperf_status agent_read_list(struct agent *a, struct mkperf_error *e);
 /* Records until *a->stop is not 0, or all targets are over. */
 void agent_run(struct agent *a);
-void agent_free(struct agent *a);
+void agent_free(void *agent); /* the end of a command of which the state begins with the agent */
 
 #endif

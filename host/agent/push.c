@@ -54,11 +54,6 @@ enum mkperf_status agent_push_load(struct mkperf_error *e)
     return MKPERF_OK;
 }
 
-struct push {
-    struct agent *agent;
-    struct agent_outbox *outbox;
-};
-
 struct answer {
     size_t n;
     char text[ANSWER_BYTES];
@@ -77,17 +72,16 @@ static size_t take_answer(char *p, size_t size, size_t n, void *self)
 }
 
 /* Converts a window into the server's format, in memory. */
-static char *convert(const struct push *p, const char *name, const struct agent_name *w, size_t *n,
-                     struct mkperf_error *e)
+static char *convert(const struct agent_outbox *o, const char *name, const struct agent_name *w,
+                     size_t *n, struct mkperf_error *e)
 {
-    const struct agent_outbox *o = p->outbox;
     char *from = agent_outbox_path(o, name), *to = agent_outbox_path(o, "upload"), *body = NULL;
     const struct mkperf_export x = {.path = to,
                                     .input = from,
-                                    .service = p->agent->service,
+                                    .service = o->agent->service,
                                     .target = w->target,
                                     .unix_ns = w->unix_ms * 1000000,
-                                    .elfs = agent_elfs(p->agent, w->unix_ms)};
+                                    .elfs = agent_elfs(o->agent, w->unix_ms)};
     enum mkperf_status status =
         mkperf_format_convert(o->kind == AGENT_OTLP ? "otlp" : "pprof", &x, e);
     int fd = status == MKPERF_OK ? open(to, O_RDONLY | O_CLOEXEC) : -1;
@@ -109,10 +103,9 @@ static char *convert(const struct push *p, const char *name, const struct agent_
 }
 
 /* Makes the URL for a window. Pyroscope's has names and times in it. */
-static void make_url(const struct push *p, CURL *curl, const struct agent_name *w,
+static void make_url(const struct agent_outbox *o, CURL *curl, const struct agent_name *w,
                      char url[URL_BYTES])
 {
-    const struct agent_outbox *o = p->outbox;
     size_t n = strlen(o->url);
     int base = (int)(n > 0 && o->url[n - 1] == '/' ? n - 1 : n);
     bool own = strchr(strstr(o->url, "://") + 3, '/') != NULL &&
@@ -123,18 +116,18 @@ static void make_url(const struct push *p, CURL *curl, const struct agent_name *
         snprintf(url, URL_BYTES, "%.*s%s", base, o->url, own ? "" : "/v1development/profiles");
         return;
     }
-    snprintf(app, sizeof app, "%.63s{target=\"%s\"}", p->agent->service, w->target);
+    snprintf(app, sizeof app, "%.63s{target=\"%s\"}", o->agent->service, w->target);
     char *escaped = library.easy_escape(curl, app, 0);
     snprintf(url, URL_BYTES,
              "%.*s%s?name=%s&from=%" PRIu64 "&until=%" PRIu64 "&format=pprof&spyName=mkperf", base,
              o->url, own ? "" : "/ingest", escaped, w->unix_ms / 1000,
-             (w->unix_ms + (uint64_t)(p->agent->window_s * 1000) + 999) / 1000);
+             (w->unix_ms + (uint64_t)(o->agent->window_s * 1000) + 999) / 1000);
     library.free(escaped);
 }
 
 /* Sends one request, without the lock. Returns the server's status; 0: there was no answer, for the reason in *e. */
-static long post(const struct push *p, CURL *curl, const char *url, const char *body, size_t n,
-                 struct mkperf_error *e)
+static long post(const struct agent_outbox *o, CURL *curl, const char *url, const char *body,
+                 size_t n, struct mkperf_error *e)
 {
     struct answer answer = {.n = 0};
     char why[CURL_ERROR_SIZE] = "";
@@ -142,11 +135,11 @@ static long post(const struct push *p, CURL *curl, const char *url, const char *
     struct curl_slist *headers = NULL;
     long status = 0;
 
-    if (p->agent->header_file != NULL) { /* such as "Authorization: Bearer ..." */
+    if (o->agent->header_file != NULL) { /* such as "Authorization: Bearer ..." */
         char line[HEADER_BYTES];
         size_t length;
 
-        if (mkperf_secret_read(p->agent->header_file, (uint8_t *)line, sizeof line - 1, &length,
+        if (mkperf_secret_read(o->agent->header_file, (uint8_t *)line, sizeof line - 1, &length,
                                e) != MKPERF_OK) {
             return 0;
         }
@@ -164,7 +157,7 @@ static long post(const struct push *p, CURL *curl, const char *url, const char *
     library.easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_answer);
     library.easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
     library.easy_setopt(curl, CURLOPT_USERAGENT, "mkperf");
-    if (p->outbox->kind == AGENT_OTLP) {
+    if (o->kind == AGENT_OTLP) {
         headers = library.slist_append(headers, "Content-Type: application/x-protobuf");
         headers = library.slist_append(headers, "Content-Encoding: gzip");
         library.easy_setopt(curl, CURLOPT_POSTFIELDS, body);
@@ -179,12 +172,11 @@ static long post(const struct push *p, CURL *curl, const char *url, const char *
     }
     library.easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     if (library.easy_perform(curl) != CURLE_OK) {
-        mkperf_error_set(e, MKPERF_ERR_LINK, "%s: %s", p->outbox->spec, why);
+        mkperf_error_set(e, MKPERF_ERR_LINK, "%s: %s", o->spec, why);
     } else {
         library.easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
         mkperf_printable(answer.text);
-        mkperf_error_set(e, MKPERF_ERR_REFUSED, "%s: status %ld: %s", p->outbox->spec, status,
-                         answer.text);
+        mkperf_error_set(e, MKPERF_ERR_REFUSED, "%s: status %ld: %s", o->spec, status, answer.text);
     }
     library.mime_free(form);
     library.slist_free_all(headers);
@@ -205,9 +197,8 @@ static bool may_succeed(long status)
 }
 
 /* Sends the oldest window. Returns whether the next one can be sent at once. */
-static bool push_oldest(const struct push *p, CURL *curl)
+static bool push_oldest(struct agent_outbox *o, CURL *curl)
 {
-    struct agent_outbox *o = p->outbox;
     struct mkperf_error e = {.status = MKPERF_OK};
     char *name = mkperf_xstrdup(o->window[o->first].name), url[URL_BYTES];
     uint64_t samples = o->window[o->first].samples;
@@ -215,12 +206,12 @@ static bool push_oldest(const struct push *p, CURL *curl)
     long status = HTTP_REFUSED; /* the status for a window that cannot be converted */
     struct agent_name w;
     (void)agent_name_parse(name, &w);
-    char *body = convert(p, name, &w, &n, &e);
+    char *body = convert(o, name, &w, &n, &e);
 
     if (body != NULL) {
-        make_url(p, curl, &w, url);
+        make_url(o, curl, &w, url);
         mkperf_turn_give();
-        status = post(p, curl, url, body, n, &e);
+        status = post(o, curl, url, body, n, &e);
         mkperf_turn_take();
     }
     /* A window that was given up during its upload stays counted as that, also if the server has accepted it. */
@@ -248,19 +239,19 @@ static bool push_oldest(const struct push *p, CURL *curl)
 
 static void *push_always(void *self)
 {
-    struct push *p = self;
+    struct agent_outbox *o = self;
     CURL *curl = library.easy_init();
     double pause = PUSH_PAUSE_S;
 
     mkperf_turn_take();
-    while (!p->agent->ending && curl != NULL) {
-        if (p->outbox->first == p->outbox->n) {
+    while (!o->agent->ending && curl != NULL) {
+        if (o->first == o->n) {
             mkperf_poll(NULL, 0, PUSH_TICK_MS);
-        } else if (push_oldest(p, curl)) {
+        } else if (push_oldest(o, curl)) {
             pause = PUSH_PAUSE_S;
         } else {
             for (double until = mkperf_now_s() + pause;
-                 !p->agent->ending && mkperf_now_s() < until;) {
+                 !o->agent->ending && mkperf_now_s() < until;) {
                 mkperf_poll(NULL, 0, PUSH_TICK_MS);
             }
             pause = 2 * pause < PUSH_PAUSE_MAX_S ? 2 * pause : PUSH_PAUSE_MAX_S;
@@ -268,16 +259,13 @@ static void *push_always(void *self)
     }
     mkperf_turn_give();
     library.easy_cleanup(curl);
-    free(p);
     return NULL;
 }
 
 void agent_push_start(struct agent *a, struct agent_outbox *o)
 {
-    struct push *p = mkperf_xcalloc(1, sizeof *p);
-
-    *p = (struct push){.agent = a, .outbox = o};
-    if (pthread_create(&o->thread, NULL, push_always, p) != 0) {
+    o->agent = a;
+    if (pthread_create(&o->thread, NULL, push_always, o) != 0) {
         mkperf_die();
     }
     o->has_thread = true;

@@ -291,8 +291,10 @@ void agent_run(struct agent *a)
     }
 }
 
-void agent_free(struct agent *a)
+void agent_free(void *agent)
 {
+    struct agent *a = agent;
+
     for (size_t i = 0; i < a->ntargets; i++) {
         a->target[i]->stop = 1;
     }

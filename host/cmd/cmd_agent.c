@@ -21,7 +21,6 @@ enum {
 struct agent_command {
     struct agent agent; /* the first member, because it has the options of a recording first */
     const char *target[TARGETS + 1]; /* NULL behind the last one */
-    bool sched, queues;
 };
 
 /* Stores one value of several in an array, behind which is a NULL. The row's `max` is its room. */
@@ -77,46 +76,11 @@ static const struct mkperf_option agent_options[] = {
                   .number = MKPERF_DEFAULT_TIMEOUT_S,
                   MKPERF_SECONDS(struct agent_command, agent.options.link.timeout_s)),
     MKPERF_OPTION(0, "sched", "with scheduling events, for metrics of calls and run times",
-                  MKPERF_SETS(struct agent_command, sched)),
+                  MKPERF_SETS(struct agent_command, agent.options.configure.sched)),
     MKPERF_OPTION(0, "queues", "with the indices of queues, for metrics of flow; implies --sched",
-                  MKPERF_SETS(struct agent_command, queues)),
+                  MKPERF_SETS(struct agent_command, agent.options.queues)),
     {.letter = 0},
 };
-
-static enum mkperf_status check_agent_options(struct agent_command *c, struct mkperf_error *e)
-{
-    struct agent *a = &c->agent;
-    bool servers = false;
-
-    for (; a->to[a->nto] != NULL; a->nto++) {
-        servers |= strstr(a->to[a->nto], "://") != NULL;
-    }
-    MKPERF_TRY(MKPERF_RULES(
-        e, "agent",
-        {c->target[0] == NULL && a->list == NULL, "no target: give -t TARGET or --targets FILE"},
-        {a->nto == 0 && a->metrics == NULL, "nothing to do: give --to or --metrics"},
-        {servers && a->spool == NULL, "a server needs --spool DIR, for windows that wait"},
-        {a->window_s < 1 || a->window_s > 3600, "--window: want 1 to 3600 s"}));
-    a->options.link.target = c->target[0] != NULL ? c->target[0] : a->list;
-    a->options.queues = c->queues;
-    a->options.configure.sched = c->sched || c->queues;
-    if (a->options.aggregate_s == MKPERF_AGGREGATE_S && a->window_s <= LONGEST_AGGREGATE_S) {
-        a->options.aggregate_s = a->window_s; /* the default: one window each */
-    }
-    if (a->options.count == 0 && a->options.frequency == 0) {
-        a->options.frequency = DEFAULT_FREQUENCY;
-    }
-    uint8_t line[4096];
-    size_t n;
-    struct mkperf_shared_key key;
-    if (a->header_file != NULL) {
-        MKPERF_TRY(mkperf_secret_read(a->header_file, line, sizeof line, &n, e));
-    }
-    if (a->options.link.key_file != NULL) {
-        MKPERF_TRY(mkperf_key_read(a->options.link.key_file, &key, e));
-    }
-    return mkperf_record_options_finish(&a->options, "agent", e);
-}
 
 static enum mkperf_status open_all(struct agent_command *c, struct mkperf_error *e)
 {
@@ -146,10 +110,37 @@ static enum mkperf_status run_agent(void *self, const struct mkperf_args *args,
                                     struct mkperf_error *e)
 {
     struct agent_command *c = self;
+    struct agent *a = &c->agent;
+    bool servers = false;
 
-    c->agent.options.command = args->line;
-    MKPERF_TRY(check_agent_options(c, e));
-    c->agent.stop = mkperf_process_interrupts();
+    for (; a->to[a->nto] != NULL; a->nto++) {
+        servers |= strstr(a->to[a->nto], "://") != NULL;
+    }
+    MKPERF_TRY(MKPERF_RULES(
+        e, "agent",
+        {c->target[0] == NULL && a->list == NULL, "no target: give -t TARGET or --targets FILE"},
+        {a->nto == 0 && a->metrics == NULL, "nothing to do: give --to or --metrics"},
+        {servers && a->spool == NULL, "a server needs --spool DIR, for windows that wait"},
+        {a->window_s < 1 || a->window_s > 3600, "--window: want 1 to 3600 s"}));
+    a->options.link.target = c->target[0] != NULL ? c->target[0] : a->list;
+    if (a->options.aggregate_s == MKPERF_AGGREGATE_S && a->window_s <= LONGEST_AGGREGATE_S) {
+        a->options.aggregate_s = a->window_s; /* the default: one window each */
+    }
+    if (a->options.count == 0 && a->options.frequency == 0) {
+        a->options.frequency = DEFAULT_FREQUENCY;
+    }
+    uint8_t line[4096];
+    size_t n;
+    struct mkperf_shared_key key;
+    if (a->header_file != NULL) {
+        MKPERF_TRY(mkperf_secret_read(a->header_file, line, sizeof line, &n, e));
+    }
+    if (a->options.link.key_file != NULL) {
+        MKPERF_TRY(mkperf_key_read(a->options.link.key_file, &key, e));
+    }
+    a->options.command = args->line;
+    MKPERF_TRY(mkperf_record_options_finish(&a->options, "agent", e));
+    a->stop = mkperf_process_interrupts();
     /* Large blocks, such as the buffer of each file, are returned when they are freed, and only their used pages are memory: without
      * that, 100 targets take twice as much. One thread at a time allocates. */
     (void)mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
@@ -157,15 +148,10 @@ static enum mkperf_status run_agent(void *self, const struct mkperf_args *args,
     MKPERF_TRY(agent_push_load(e));
     mkperf_turns_begin();
     if (open_all(c, e) == MKPERF_OK) {
-        agent_run(&c->agent);
+        agent_run(a);
     }
-    c->agent.ending = true;
+    a->ending = true;
     return e->status;
-}
-
-static void end_agent(void *self)
-{
-    agent_free(&((struct agent_command *)self)->agent);
 }
 
 const struct mkperf_command mkperf_agent_command = {
@@ -193,5 +179,5 @@ const struct mkperf_command mkperf_agent_command = {
         .agent = {.window_s = DEFAULT_WINDOW_S, .keep_mib = DEFAULT_KEEP_MIB, .service = "mkperf"}),
     .init = mkperf_record_options_init,
     .run = run_agent,
-    .end = end_agent,
+    .end = agent_free,
 };

@@ -70,29 +70,13 @@ static enum mkperf_status print_functions(const struct annotate_command *c, stru
                                   c->symbol ? mkperf_frames_guess(f, c->symbol, near) : "");
 }
 
-/* Warns if the CPU executes out of order. An interrupt then stops it far behind the instruction of the overflow. In-order CPUs
- * stop within a few instructions (docs/looking.md). */
-static void warn_of_skid(const char *cpu)
+static enum mkperf_status run_annotate(void *self, const struct mkperf_args *args,
+                                       struct mkperf_error *e)
 {
     static const char *const out_of_order[] = {
         "Cortex-A57", "Cortex-A72", "Cortex-A73",  "Cortex-A75",  "Cortex-A76",
         "Cortex-A77", "Cortex-A78", "Neoverse-N1", "Neoverse-N2", "Neoverse-V1",
     };
-
-    for (size_t i = 0; i < sizeof out_of_order / sizeof *out_of_order; i++) {
-        size_t n = strlen(out_of_order[i]); /* a revision can follow the name */
-        if (strncasecmp(cpu, out_of_order[i], n) == 0 && (cpu[n] == '\0' || cpu[n] == ' ')) {
-            fprintf(stderr,
-                    "mkperf annotate: warning: %s executes out of order: shares of single "
-                    "instructions are not reliable, those of functions and loops are\n",
-                    out_of_order[i]);
-        }
-    }
-}
-
-static enum mkperf_status run_annotate(void *self, const struct mkperf_args *args,
-                                       struct mkperf_error *e)
-{
     struct annotate_command *c = self;
     struct mkperf_profile p = {.filter = c->filter, .places = {.search = c->elfs}};
     struct mkperf_frames f;
@@ -107,7 +91,18 @@ static enum mkperf_status run_annotate(void *self, const struct mkperf_args *arg
         report_filter_print(&p.filter, stdout);
         report_first_print(&p.totals, stdout);
         mkperf_frames_warn(&f, stderr);
-        warn_of_skid(p.places.session.cpu);
+        /* An interrupt stops a CPU that executes out of order far behind the instruction of the overflow. In-order CPUs stop within a
+         * few instructions (docs/looking.md). */
+        const char *cpu = p.places.session.cpu;
+        for (size_t i = 0; i < sizeof out_of_order / sizeof *out_of_order; i++) {
+            size_t n = strlen(out_of_order[i]); /* a revision can follow the name */
+            if (strncasecmp(cpu, out_of_order[i], n) == 0 && (cpu[n] == '\0' || cpu[n] == ' ')) {
+                fprintf(stderr,
+                        "mkperf annotate: warning: %s executes out of order: shares of single "
+                        "instructions are not reliable, those of functions and loops are\n",
+                        out_of_order[i]);
+            }
+        }
         status = print_functions(c, &f, e);
     }
     mkperf_frames_close(&f);

@@ -182,23 +182,6 @@ static void compare_event(struct diff_command *c, const char *a, const char *b)
     report_changes_print(d, &c->gate, stdout);
 }
 
-/*
- * Compares the samples of the timer with those of another event, if each recording has one event. Both show where time
- * is spent. Functions are not compared, because the timer attributes kernel time to the code that the kernel returned to.
- */
-static void compare_timer(struct diff_command *c)
-{
-    const char *a = report_comparison_session(&c->d, REPORT_A, 0)->event[0].name;
-    const char *b = report_comparison_session(&c->d, REPORT_B, 0)->event[0].name;
-
-    c->d.keys = (struct report_column_list){{REPORT_SORT_PD}, 1};
-    fprintf(c->json || c->markdown ? stderr : stdout,
-            "#\n# '%s' against '%s': shares by PD, each with its part of the kernel. The timer "
-            "gives the\n# kernel's time to whom it returned to.\n",
-            a, b);
-    compare_event(c, a, b);
-}
-
 static void print_heads(struct diff_command *c)
 {
     const struct report_comparison *d = &c->d;
@@ -279,7 +262,14 @@ static enum mkperf_status compare_all(struct diff_command *c, char *const path[R
     if (compared == 0 && !c->names.event && single && a->nevents == 1 && b->nevents == 1 &&
         (strcmp(a->event[0].name, timer_event) == 0 ||
          strcmp(b->event[0].name, timer_event) == 0)) {
-        compare_timer(c);
+        /* Compares the samples of the timer with those of another event. Both show where time is spent. Functions are not compared,
+         * because the timer attributes kernel time to the code that the kernel returned to. */
+        c->d.keys = (struct report_column_list){{REPORT_SORT_PD}, 1};
+        fprintf(c->json || c->markdown ? stderr : stdout,
+                "#\n# '%s' against '%s': shares by PD, each with its part of the kernel. The timer "
+                "gives the\n# kernel's time to whom it returned to.\n",
+                a->event[0].name, b->event[0].name);
+        compare_event(c, a->event[0].name, b->event[0].name);
     } else if (compared == 0) {
         mkperf_error_set(e, c->names.event ? MKPERF_ERR_USAGE : MKPERF_ERR_INPUT,
                          "%s and %s have no event%s%s in common", path[REPORT_A], path[REPORT_B],

@@ -86,35 +86,6 @@ static void put_bash_value(FILE *out, enum mkperf_value kind, const char *words,
     fputs(" ;;\n", out);
 }
 
-static void put_bash_values(FILE *out, const struct lists *l)
-{
-    const struct mkperf_option *o;
-
-    fputs("\n_mkperf_value()\n{\n    case $1,$2 in\n", out);
-    for (unsigned c = 0; mkperf_commands[c] != NULL; c++) {
-        const struct mkperf_command *command = mkperf_commands[c];
-
-        for (unsigned i = 0; (o = mkperf_command_option(command, i)) != NULL; i++) {
-            if (o->value == NULL) {
-                continue;
-            }
-            fputs("    ", out);
-            if (o->letter != 0) {
-                fprintf(out, "%s,-%c%s", command->name, o->letter, o->name != NULL ? " | " : ")");
-            }
-            if (o->name != NULL) {
-                fprintf(out, "%s,--%s)", command->name, o->name);
-            }
-            put_bash_value(out, o->kind, o->words, o->list, l);
-        }
-        if (command->operands_max > 0) {
-            fprintf(out, "    %s,)", command->name);
-            put_bash_value(out, command->operand, NULL, command->operand_list, l);
-        }
-    }
-    fputs("    esac\n}\n\n", out);
-}
-
 void mkperf_help_bash(FILE *out)
 {
     const struct lists l = all_lists();
@@ -144,7 +115,29 @@ void mkperf_help_bash(FILE *out)
         fputs("--help' ;;\n", out);
     }
     fputs("    esac\n}\n", out);
-    put_bash_values(out, &l);
+    fputs("\n_mkperf_value()\n{\n    case $1,$2 in\n", out);
+    for (unsigned c = 0; mkperf_commands[c] != NULL; c++) {
+        const struct mkperf_command *command = mkperf_commands[c];
+
+        for (unsigned i = 0; (o = mkperf_command_option(command, i)) != NULL; i++) {
+            if (o->value == NULL) {
+                continue;
+            }
+            fputs("    ", out);
+            if (o->letter != 0) {
+                fprintf(out, "%s,-%c%s", command->name, o->letter, o->name != NULL ? " | " : ")");
+            }
+            if (o->name != NULL) {
+                fprintf(out, "%s,--%s)", command->name, o->name);
+            }
+            put_bash_value(out, o->kind, o->words, o->list, &l);
+        }
+        if (command->operands_max > 0) {
+            fprintf(out, "    %s,)", command->name);
+            put_bash_value(out, command->operand, NULL, command->operand_list, &l);
+        }
+    }
+    fputs("    esac\n}\n\n", out);
     put_script(help_bash_begin, help_bash_end, out);
 }
 

@@ -117,33 +117,28 @@ static void put_head(FILE *out, const char *command, const char *summary)
             command != NULL ? command : "", summary);
 }
 
-static void put_main_page(FILE *out)
-{
-    put_head(out, NULL, "profiler for systems on seL4 and Microkit");
-    fputs(".SH SYNOPSIS\n.B mkperf\n\\fICOMMAND\\fR [options]\n.SH DESCRIPTION\n"
-          "Samples and counts the work of a system built with seL4 and Microkit: every\n"
-          "protection domain, the kernel and idle, on any event of the CPU's performance\n"
-          "monitoring unit.\n"
-          ".SH COMMANDS\n",
-          out);
-    for (unsigned i = 0; mkperf_commands[i] != NULL; i++) {
-        fprintf(out, ".TP\n.BR mkperf\\-%s (1)\n", mkperf_commands[i]->name);
-        put_filled(out, mkperf_commands[i]->summary, strlen(mkperf_commands[i]->summary));
-        fputc('\n', out);
-    }
-    fputs(".SH OPTIONS\n.TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nthe list of commands\n"
-          ".TP\n\\fB\\-v\\fR, \\fB\\-\\-version\\fR\nthe version\n",
-          out);
-    put_statuses(out, NULL);
-    put_see_also(out, NULL);
-}
-
 void mkperf_help_man(const struct mkperf_command *c, FILE *out)
 {
     const struct mkperf_option *o;
 
     if (c == NULL) {
-        put_main_page(out);
+        put_head(out, NULL, "profiler for systems on seL4 and Microkit");
+        fputs(".SH SYNOPSIS\n.B mkperf\n\\fICOMMAND\\fR [options]\n.SH DESCRIPTION\n"
+              "Samples and counts the work of a system built with seL4 and Microkit: every\n"
+              "protection domain, the kernel and idle, on any event of the CPU's performance\n"
+              "monitoring unit.\n"
+              ".SH COMMANDS\n",
+              out);
+        for (unsigned i = 0; mkperf_commands[i] != NULL; i++) {
+            fprintf(out, ".TP\n.BR mkperf\\-%s (1)\n", mkperf_commands[i]->name);
+            put_filled(out, mkperf_commands[i]->summary, strlen(mkperf_commands[i]->summary));
+            fputc('\n', out);
+        }
+        fputs(".SH OPTIONS\n.TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nthe list of commands\n"
+              ".TP\n\\fB\\-v\\fR, \\fB\\-\\-version\\fR\nthe version\n",
+              out);
+        put_statuses(out, NULL);
+        put_see_also(out, NULL);
         return;
     }
     put_head(out, c->name, c->summary);
