@@ -21,7 +21,8 @@
 # SDK instead of the built-in platform, see docs/install.md.
 
 BUILD_DIR ?= build
-B := $(BUILD_DIR)
+# A directory below this one has one name, because the compilers' .d files name their objects as make did.
+B := $(patsubst $(CURDIR)/%,%,$(BUILD_DIR))
 # The target's architecture: aarch64 or riscv64, with a Microkit SDK that of the board, which may be x86_64, too. T: what is built for it. The host's half
 # is one, in B.
 ARCH ?= $(or $(if $(MICROKIT_SDK),$(shell sed -n '/define CONFIG_SEL4_ARCH  /{s/.* //p;q}' \

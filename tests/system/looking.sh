@@ -77,7 +77,7 @@ check "top of a capture equals the report, with and without idle" top_replay
 boot() {
     $QEMU -serial "unix:$D/live.sock,server=on,wait=on" </dev/null >"$D/live.log" 2>&1 &
     pids="$pids $!"
-    for i in $(seq 100); do
+    for i in $(seq 600); do
         [ -S "$D/live.sock" ] && return 0
         sleep 0.05
     done

@@ -45,7 +45,7 @@ ignored_hangup() {
         exec "$MKPERF" view "$D/good.data" >"$D/view.log" 2>&1
     ) &
     view=$!
-    for i in $(seq 100); do
+    for i in $(seq 600); do
         grep -q 'http:' "$D/view.log" && break
         sleep 0.05
     done

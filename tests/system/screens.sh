@@ -16,10 +16,10 @@ keys() {
         sleep 0.3
     done
 }
-shows() { # shows FILE PATTERN...: the screen shows each pattern within 5 s
+shows() { # shows FILE PATTERN...: the screen shows each pattern within 60 s
     file=$1
     shift
-    for i in $(seq 25); do
+    for i in $(seq 300); do
         screen capture-pane -p >"$file"
         missing=
         for p; do grep -q -- "$p" "$file" || missing=$p; done
@@ -39,8 +39,8 @@ js() {
     wd POST "$session/execute/sync" "{\"script\":\"$1\",\"args\":[]}" |
         sed 's/^{"value":"\{0,1\}//; s/"\{0,1\}}$//'
 }
-waits() { # waits SCRIPT: waits until it returns true, at most 5 s
-    for i in $(seq 50); do
+waits() { # waits SCRIPT: waits until it returns true, at most 60 s
+    for i in $(seq 600); do
         [ "$(js "return String(Boolean($1))")" = true ] && return 0
         sleep 0.1
     done
