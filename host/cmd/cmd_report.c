@@ -272,7 +272,7 @@ static enum mkperf_status print_report(struct report_command *c, struct mkperf_f
                 "# latency     100 %% are the elapsed time: weights are divided by the number of "
                 "cores that worked\n#             %" PRIu64 " samples with a core of which no "
                 "event is known\n",
-                p->parallel.unsure);
+                p->unsure);
         }
         if (p->off_cpu && p->made) {
             printf(

@@ -31,7 +31,7 @@ static const struct mkperf_shape_row profile_rows[] = {
     MKPERF_SHAPE_ARRAY(struct mkperf_profile, util.ran_ns, util.pds.count, util.ran_room, NULL),
     MKPERF_SHAPE_INSIDE(struct mkperf_profile, util.cores, mkperf_hash_rows),
     MKPERF_SHAPE_ARRAY(struct mkperf_profile, util.core, util.cores.count, util.core_room, NULL),
-    MKPERF_SHAPE_BYTES(struct mkperf_profile, parallel, parallel),
+    MKPERF_SHAPE_BYTES(struct mkperf_profile, unsure, unsure),
     MKPERF_SHAPE_INSIDE(struct mkperf_profile, mark_keys, mkperf_hash_rows),
     MKPERF_SHAPE_ARRAY(struct mkperf_profile, mark_sum, mark_keys.count, mark_room, NULL),
     MKPERF_SHAPE_BYTES(struct mkperf_profile, nmarks_passed, nmarks),
@@ -187,7 +187,27 @@ static void note_woken(void *self, const struct mkperf_woken *w)
     ((struct mkperf_profile *)self)->woken = *w;
 }
 
-static enum mkperf_status begin_sched(struct mkperf_profile *p, struct mkperf_error *e)
+/* The spools, and the size of their records. Those of the schedule are kept with keep_schedule. */
+#define SPOOL(member, record)                                          \
+    {                                                                  \
+        offsetof(struct mkperf_profile, member), sizeof(struct record) \
+    }
+static const struct {
+    size_t at, size;
+} spools[] = {
+    SPOOL(samples, mkperf_profile_sample),       SPOOL(losses, mkperf_lost),
+    SPOOL(marks, mkperf_profile_mark),           SPOOL(schedule.intervals, mkperf_interval),
+    SPOOL(schedule.calls, mkperf_schedule_call), SPOOL(schedule.gaps, mkperf_core_interval),
+    SPOOL(schedule.wakings, mkperf_woken),       SPOOL(schedule.windows, mkperf_schedule_window),
+};
+enum { SPOOLS = sizeof spools / sizeof *spools, SPOOLS_OF_SAMPLES = 3 };
+
+static struct mkperf_spool *spool_of(struct mkperf_profile *p, unsigned i)
+{
+    return (struct mkperf_spool *)(void *)((char *)p + spools[i].at);
+}
+
+static void begin_sched(struct mkperf_profile *p)
 {
     p->sched = mkperf_analysis_new();
     if (p->off_cpu && p->made) {
@@ -204,8 +224,9 @@ static enum mkperf_status begin_sched(struct mkperf_profile *p, struct mkperf_er
                                               .failed = &p->sched_failed};
         mkperf_utilisation_attach(&p->util, p->sched);
     }
-    return p->keep_schedule ? mkperf_schedule_open(&p->schedule, p->sched, &p->sched_failed, e)
-                            : MKPERF_OK;
+    if (p->keep_schedule) {
+        mkperf_schedule_attach(&p->schedule, p->sched, &p->sched_failed);
+    }
 }
 
 /* Replaces the events of the session if samples are made from scheduling events. */
@@ -249,17 +270,14 @@ static enum mkperf_status begin_profile(void *self, const struct mkperf_session 
     }
     p->nevents = session.nevents;
     p->first_ns = UINT64_MAX;
-    if (session.sched && p->sched == NULL && begin_sched(p, e) != MKPERF_OK) {
-        return e->status;
+    if (session.sched && p->sched == NULL) {
+        begin_sched(p);
     }
     if (p->sched != NULL) {
         (void)mkperf_analysis_begin(p->sched, &session, e);
     }
-    if (p->times &&
-        (mkperf_spool_open(&p->samples, sizeof(struct mkperf_profile_sample), e) != MKPERF_OK ||
-         mkperf_spool_open(&p->losses, sizeof(struct mkperf_lost), e) != MKPERF_OK ||
-         mkperf_spool_open(&p->marks, sizeof(struct mkperf_profile_mark), e) != MKPERF_OK)) {
-        return e->status;
+    for (unsigned i = 0; p->times && i < (p->schedule.open ? SPOOLS : SPOOLS_OF_SAMPLES); i++) {
+        MKPERF_TRY(mkperf_spool_open(spool_of(p, i), spools[i].size, e));
     }
     mkperf_places_begin(&p->places, &session);
     if (p->keep_schedule) {
@@ -290,8 +308,8 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
         return keep_sample(p, s, e);
     }
     struct mkperf_sample weighed = *s;
-    weighed.period = mkperf_parallel_weight(&p->parallel, s, mkperf_places_idle(&p->places, s->pd),
-                                            p->places.session.cores);
+    weighed.period = mkperf_parallel_weight(p->sched, s, mkperf_places_idle(&p->places, s->pd),
+                                            p->places.session.cores, &p->unsure);
     return weighed.period != 0 ? keep_sample(p, &weighed, e) : MKPERF_OK;
 }
 
@@ -371,7 +389,6 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event
         return MKPERF_OK;
     }
     p->schedule.lost += event->lost;
-    mkperf_parallel_event(&p->parallel, event, mkperf_places_idle(&p->places, event->to));
     (void)mkperf_analysis_event(p->sched, event, e);
     return sched_status(p, e);
 }
@@ -607,10 +624,9 @@ static int compare_marks(const void *a, const void *b)
 
 enum mkperf_status mkperf_profile_order(struct mkperf_profile *p, struct mkperf_error *e)
 {
-    MKPERF_TRY(mkperf_spool_map(&p->samples, e));
-    MKPERF_TRY(mkperf_spool_map(&p->losses, e));
-    MKPERF_TRY(mkperf_spool_map(&p->marks, e));
-    MKPERF_TRY(mkperf_schedule_map(&p->schedule, e));
+    for (unsigned i = 0; i < (p->schedule.open ? SPOOLS : SPOOLS_OF_SAMPLES); i++) {
+        MKPERF_TRY(mkperf_spool_map(spool_of(p, i), e));
+    }
     mkperf_spool_sort(&p->samples, compare_samples);
     mkperf_spool_sort(&p->losses, compare_losses);
     mkperf_spool_sort(&p->marks, compare_marks);
@@ -624,10 +640,11 @@ void mkperf_profile_free(struct mkperf_profile *p)
     p->sched = NULL;
     mkperf_places_free(&p->places);
     mkperf_marks_free(&p->phases);
-    mkperf_spool_close(&p->samples);
-    mkperf_spool_close(&p->losses);
-    mkperf_spool_close(&p->marks);
-    mkperf_schedule_close(&p->schedule);
+    for (unsigned i = 0; i < SPOOLS; i++) {
+        mkperf_spool_close(spool_of(p, i));
+    }
+    free(p->schedule.block);
+    p->schedule = (struct mkperf_schedule){.open = false};
     mkperf_fills_free(&p->fills);
     mkperf_utilisation_free(&p->util);
 }

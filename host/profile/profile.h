@@ -126,8 +126,8 @@ struct mkperf_profile {
     struct mkperf_schedule schedule; /* filled in with keep_schedule */
     struct mkperf_fills fills;       /* filled in with keep_schedule */
     struct mkperf_utilisation util;  /* filled in with utilisation */
-    struct mkperf_parallel parallel; /* filled in with latency */
-    struct mkperf_hash mark_keys;    /* keys: PD, and name as the number of a text */
+    uint64_t unsure;              /* with latency: samples while it was not known what a core did */
+    struct mkperf_hash mark_keys; /* keys: PD, and name as the number of a text */
     struct mkperf_mark_sum *mark_sum;
     uint32_t mark_room;
     struct mkperf_marks phases;

@@ -192,8 +192,8 @@ static void schedule_on_event(void *self, const struct mkperf_sched *event)
     }
 }
 
-enum mkperf_status mkperf_schedule_open(struct mkperf_schedule *s, struct mkperf_analysis *analysis,
-                                        struct mkperf_error *failed, struct mkperf_error *e)
+void mkperf_schedule_attach(struct mkperf_schedule *s, struct mkperf_analysis *analysis,
+                            struct mkperf_error *failed)
 {
     s->open = true;
     s->failed = failed;
@@ -204,57 +204,21 @@ enum mkperf_status mkperf_schedule_open(struct mkperf_schedule *s, struct mkperf
                                                              .core = schedule_on_core,
                                                              .event = schedule_on_event,
                                                              .self = s});
-    MKPERF_TRY(mkperf_spool_open(&s->intervals, sizeof(struct mkperf_interval), e));
-    MKPERF_TRY(mkperf_spool_open(&s->calls, sizeof(struct mkperf_schedule_call), e));
-    MKPERF_TRY(mkperf_spool_open(&s->windows, sizeof(struct mkperf_schedule_window), e));
-    MKPERF_TRY(mkperf_spool_open(&s->wakings, sizeof(struct mkperf_woken), e));
-    return mkperf_spool_open(&s->gaps, sizeof(struct mkperf_core_interval), e);
 }
 
-enum mkperf_status mkperf_schedule_map(struct mkperf_schedule *s, struct mkperf_error *e)
+uint64_t mkperf_parallel_weight(const struct mkperf_analysis *a, const struct mkperf_sample *s,
+                                bool idle, unsigned cores, uint64_t *unsure)
 {
-    if (!s->open) {
-        return MKPERF_OK;
+    unsigned known = 0, others = 0; /* cores of which is known what they do; other ones that work */
+
+    for (uint32_t core = 0; core < a->ncores; core++) {
+        uint32_t pd = a->core[core].running;
+        known += pd != MKPERF_SCHED_NOBODY;
+        /* Around a switch, the sample and the event may be of different PDs: the sample counts. */
+        others += core != s->core && pd != MKPERF_SCHED_NOBODY && !a->pd[pd].idle;
     }
-    MKPERF_TRY(mkperf_spool_map(&s->intervals, e));
-    MKPERF_TRY(mkperf_spool_map(&s->calls, e));
-    MKPERF_TRY(mkperf_spool_map(&s->windows, e));
-    MKPERF_TRY(mkperf_spool_map(&s->wakings, e));
-    return mkperf_spool_map(&s->gaps, e);
-}
-
-void mkperf_schedule_close(struct mkperf_schedule *s)
-{
-    mkperf_spool_close(&s->intervals);
-    mkperf_spool_close(&s->calls);
-    mkperf_spool_close(&s->gaps);
-    mkperf_spool_close(&s->wakings);
-    mkperf_spool_close(&s->windows);
-    free(s->block);
-    s->block = NULL;
-    s->blocks = s->block_room = 0;
-}
-
-void mkperf_parallel_event(struct mkperf_parallel *p, const struct mkperf_sched *event, bool idle)
-{
-    bool gap = event->kind == MKPERF_SCHED_GAP;
-
-    if (event->core < MKPERF_MAX_CORES && (gap || event->kind == MKPERF_SCHED_SWITCH)) {
-        p->nknown += !gap - p->known[event->core];
-        p->known[event->core] = !gap;
-        p->nworking += (!gap && !idle) - p->works[event->core];
-        p->works[event->core] = !gap && !idle;
-    }
-}
-
-uint64_t mkperf_parallel_weight(struct mkperf_parallel *p, const struct mkperf_sample *s, bool idle,
-                                unsigned cores)
-{
-    /* Around a switch, the sample and the event may be of different PDs: the sample counts. */
-    unsigned others = p->nworking - (s->core < MKPERF_MAX_CORES && p->works[s->core]);
     unsigned divisor = idle ? cores : others + 1;
-
-    p->unsure += p->nknown < cores;
+    *unsure += known < cores;
     return idle && others != 0 ? 0 : (s->period + divisor / 2) / divisor;
 }
 

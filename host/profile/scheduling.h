@@ -82,17 +82,12 @@ struct mkperf_schedule_call {
  *
  *      core 0   client client client client       client 1/2 + 1/2 + 1 + 1
  *      core 1   server server idle   idle         server 1/2 + 1/2, idle 0
+ *
+ * Returns the weight of a sample on one of `cores` cores, or 0 if it takes no elapsed time. idle: it is of the idle thread. a: the
+ * analysis of all events before it. *unsure: grows if it is not known what a core does, which counts as idle then.
  */
-struct mkperf_parallel {
-    bool known[MKPERF_MAX_CORES], works[MKPERF_MAX_CORES];
-    unsigned nknown, nworking;
-    uint64_t unsure; /* samples while it was not known what a core did; it counts as idle */
-};
-/* idle: the PD that runs from the event on, or that was sampled, is the idle thread. */
-void mkperf_parallel_event(struct mkperf_parallel *p, const struct mkperf_sched *event, bool idle);
-/* Returns the weight of a sample on one of `cores` cores, or 0 if it takes no elapsed time. */
-uint64_t mkperf_parallel_weight(struct mkperf_parallel *p, const struct mkperf_sample *s, bool idle,
-                                unsigned cores);
+uint64_t mkperf_parallel_weight(const struct mkperf_analysis *a, const struct mkperf_sample *s,
+                                bool idle, unsigned cores, uint64_t *unsure);
 
 /* The times of MKPERF_SCHEDULE_BLOCK intervals, or fewer in the last block. A reader finds the intervals of a time by them. */
 enum { MKPERF_SCHEDULE_BLOCK = 4096 };
@@ -106,7 +101,7 @@ struct mkperf_schedule_window {
     uint64_t number; /* number of the window + 1; 0: events are missing */
 };
 
-/* Temporary files for pictures with a time axis. Records are in the order of their ends. */
+/* Temporary files for pictures with a time axis, which the profile opens. Records are in the order of their ends. */
 struct mkperf_schedule {
     bool open;
     struct mkperf_spool intervals;       /* struct mkperf_interval */
@@ -120,12 +115,9 @@ struct mkperf_schedule {
     struct mkperf_error *failed;
 };
 
-/* Keeps the findings of `analysis` from now on. Errors: those of mkperf_spool_open. *failed gets the first later error. */
-enum mkperf_status mkperf_schedule_open(struct mkperf_schedule *s, struct mkperf_analysis *analysis,
-                                        struct mkperf_error *failed, struct mkperf_error *e);
-/* Makes the records accessible, after the analysis has ended. Does nothing if it is not open. */
-enum mkperf_status mkperf_schedule_map(struct mkperf_schedule *s, struct mkperf_error *e);
-void mkperf_schedule_close(struct mkperf_schedule *s);
+/* Keeps the findings of `analysis` from now on. *failed gets the first error. */
+void mkperf_schedule_attach(struct mkperf_schedule *s, struct mkperf_analysis *analysis,
+                            struct mkperf_error *failed);
 
 /* A reading of a queue. */
 struct mkperf_queue_fill {
