@@ -160,58 +160,23 @@ static enum mkperf_status keep_elf(const char *directory, const struct mkperf_el
     return e->status;
 }
 
-/* Reads the place PATH/ID from a list entry; NULL: mkperf did not write this file. */
-static char *read_place(const char *list, const char *id)
+/* Reads the list entry `id`, which has the place PATH/ID, into *x. False: mkperf did not write it, or its copy is gone. */
+static bool read_entry(const char *directory, const char *id, struct cached_elf *x)
 {
-    char text[4096 + 64];
-    FILE *f = fopen(list, "re");
-    size_t n = f != NULL ? fread(text, 1, sizeof text - 1, f) : 0, n_id = strlen(id);
+    char *list = mkperf_xprintf("%s/.mkperf/%s", directory, id), text[4096 + 64];
+    struct stat used = {0}, st = {0};
+    size_t n_id = strlen(id), n = 0;
+    bool good = false;
+    FILE *f = strspn(id, "0123456789abcdef") == n_id && n_id >= 4 ? fopen(list, "re") : NULL;
 
     if (f != NULL) {
+        n = fstat(fileno(f), &used) == 0 ? fread(text, 1, sizeof text - 1, f) : 0;
         (void)fclose(f);
     }
     text[n] = '\0';
-    return n > n_id + 1 && text[0] == '/' && text[n - n_id - 1] == '/' &&
-                   strcmp(text + n - n_id, id) == 0 && strstr(text, "/../") == NULL
-               ? mkperf_xstrdup(text)
-               : NULL;
-}
-
-/* Removes a copy, its link, its list entry, and directories that are empty then. */
-static void remove_copy(const char *directory, const struct cached_elf *x)
-{
-    char *path = mkperf_xprintf("%s%s/elf", directory, x->place);
-    char *link = mkperf_xprintf("%s/.build-id/%.2s/%s", directory, x->id, x->id + 2);
-    char *list = mkperf_xprintf("%s/.mkperf/%s", directory, x->id);
-    size_t top = strlen(directory);
-
-    unlink(path);
-    if (!is_there(link)) {
-        unlink(link);
-    }
-    unlink(list);
-    for (char *slash; (slash = strrchr(path + top + 1, '/')) != NULL;) {
-        *slash = '\0';
-        if (rmdir(path) != 0) {
-            break;
-        }
-    }
-    free(path);
-    free(link);
-    free(list);
-}
-
-/* Reads the list entry `id` into *x. False: it is none, or its copy is gone. */
-static bool read_entry(const char *directory, const char *id, struct cached_elf *x)
-{
-    char *list = mkperf_xprintf("%s/.mkperf/%s", directory, id), *elf;
-    struct stat used = {0}, st = {0};
-    bool good = false;
-
-    *x = (struct cached_elf){.id = NULL};
-    if (strspn(id, "0123456789abcdef") == strlen(id) && strlen(id) >= 4 && stat(list, &used) == 0 &&
-        (x->place = read_place(list, id)) != NULL) {
-        elf = mkperf_xprintf("%s%s/elf", directory, x->place);
+    if (n > n_id + 1 && text[0] == '/' && text[n - n_id - 1] == '/' &&
+        strcmp(text + n - n_id, id) == 0 && strstr(text, "/../") == NULL) {
+        char *elf = mkperf_xprintf("%s%s/elf", directory, text);
         good = stat(elf, &st) == 0 && S_ISREG(st.st_mode);
         free(elf);
         if (!good) {
@@ -219,15 +184,14 @@ static bool read_entry(const char *directory, const char *id, struct cached_elf 
         }
     }
     free(list);
-    if (!good) {
-        free(x->place);
-        return false;
+    if (good) {
+        x->id = mkperf_xstrdup(id);
+        x->place = mkperf_xstrdup(text);
+        x->bytes = (uint64_t)st.st_size;
+        x->used_ns = (uint64_t)used.st_mtim.tv_sec * UINT64_C(1000000000) +
+                     (uint64_t)used.st_mtim.tv_nsec;
     }
-    x->id = mkperf_xstrdup(id);
-    x->bytes = (uint64_t)st.st_size;
-    x->used_ns = (uint64_t)used.st_mtim.tv_sec * UINT64_C(1000000000) +
-                 (uint64_t)used.st_mtim.tv_nsec;
-    return true;
+    return good;
 }
 
 static void remove_oldest(const char *directory, uint64_t most)
@@ -252,7 +216,25 @@ static void remove_oldest(const char *directory, uint64_t most)
     for (size_t i = 0; i < n; i++) {
         if (sum > most) {
             sum -= entry[i].bytes;
-            remove_copy(directory, &entry[i]);
+            /* Removes the copy, its link, its list entry, and directories that are empty then. */
+            const struct cached_elf *x = &entry[i];
+            char *path = mkperf_xprintf("%s%s/elf", directory, x->place);
+            char *link = mkperf_xprintf("%s/.build-id/%.2s/%s", directory, x->id, x->id + 2);
+            char *list = mkperf_xprintf("%s/%s", lists, x->id);
+            unlink(path);
+            if (!is_there(link)) {
+                unlink(link);
+            }
+            unlink(list);
+            for (char *slash; (slash = strrchr(path + strlen(directory) + 1, '/')) != NULL;) {
+                *slash = '\0';
+                if (rmdir(path) != 0) {
+                    break;
+                }
+            }
+            free(path);
+            free(link);
+            free(list);
         }
         free(entry[i].id);
         free(entry[i].place);

@@ -2,8 +2,8 @@
 /* Owns: the search for ELFs, see symbols.h. */
 #include "symbols.h"
 
-#include <dirent.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <gelf.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -51,66 +51,6 @@ void mkperf_finder_free(struct mkperf_finder *f)
     free(f);
 }
 
-static enum worth worth_of(Elf *elf)
-{
-    enum worth worth = WORTH_NONE;
-    Elf_Scn *section = NULL;
-    size_t names;
-
-    if (elf_getshdrstrndx(elf, &names) != 0) {
-        return worth;
-    }
-    while ((section = elf_nextscn(elf, section)) != NULL) {
-        GElf_Shdr h;
-        const char *name = gelf_getshdr(section, &h) != NULL ? elf_strptr(elf, names, h.sh_name)
-                                                             : NULL;
-        if (name != NULL && strcmp(name, ".debug_info") == 0) {
-            return WORTH_DEBUG;
-        }
-        worth = name != NULL && h.sh_type == SHT_SYMTAB ? WORTH_SYMBOLS : worth;
-    }
-    return worth;
-}
-
-/* Returns whether the file is a linked 64-bit program, by the first bytes of its header. */
-static bool is_program(int fd)
-{
-    uint8_t head[20];
-
-    return pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head &&
-           memcmp(head, ELFMAG, SELFMAG) == 0 && head[EI_CLASS] == ELFCLASS64 &&
-           head[EI_DATA] == ELFDATA2LSB && (head[16] == ET_EXEC || head[16] == ET_DYN) &&
-           head[17] == 0 &&
-           (head[18] == EM_AARCH64 || head[18] == EM_RISCV || head[18] == EM_X86_64) &&
-           head[19] == 0;
-}
-
-/* Identifies the file at path. False: it is no regular file or no program. */
-static bool identify(const char *path, int flags, struct mkperf_build_id *id, enum worth *worth)
-{
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
-    bool known = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && is_program(fd);
-
-    if (known) {
-        size_t size = (size_t)st.st_size;
-        void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-        Elf *elf = bytes != MAP_FAILED ? elf_memory(bytes, size) : NULL;
-
-        known = elf != NULL && elf_kind(elf) == ELF_K_ELF &&
-                mkperf_elf_identity(elf, bytes, size, id);
-        *worth = known ? worth_of(elf) : WORTH_NONE;
-        elf_end(elf);
-        if (bytes != MAP_FAILED) {
-            munmap(bytes, size);
-        }
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-    return known;
-}
-
 /* Adds the file at path, if it is a program. path belongs to f then; otherwise it is freed. */
 static void add_file(struct mkperf_finder *f, char *path, enum place place, int flags)
 {
@@ -128,60 +68,77 @@ static void add_file(struct mkperf_finder *f, char *path, enum place place, int 
         return;
     }
     *to = (struct found){.path = path, .place = place};
-    if (identify(path, flags, &to->id, &to->worth)) {
+    uint8_t head[20]; /* the first bytes of the header of a linked 64-bit program */
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
+    bool known = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+                 pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head &&
+                 memcmp(head, ELFMAG, SELFMAG) == 0 && head[EI_CLASS] == ELFCLASS64 &&
+                 head[EI_DATA] == ELFDATA2LSB && (head[16] == ET_EXEC || head[16] == ET_DYN) &&
+                 head[17] == 0 &&
+                 (head[18] == EM_AARCH64 || head[18] == EM_RISCV || head[18] == EM_X86_64) &&
+                 head[19] == 0;
+
+    if (known) {
+        size_t size = (size_t)st.st_size;
+        void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+        Elf *elf = bytes != MAP_FAILED ? elf_memory(bytes, size) : NULL;
+
+        known = elf != NULL && elf_kind(elf) == ELF_K_ELF &&
+                mkperf_elf_identity(elf, bytes, size, &to->id);
+        Elf_Scn *section = NULL;
+        size_t names;
+        to->worth = WORTH_NONE;
+        bool named = known && elf_getshdrstrndx(elf, &names) == 0;
+        while (named && to->worth != WORTH_DEBUG && (section = elf_nextscn(elf, section)) != NULL) {
+            GElf_Shdr h;
+            const char *name = gelf_getshdr(section, &h) != NULL ? elf_strptr(elf, names, h.sh_name)
+                                                                 : NULL;
+            if (name != NULL && strcmp(name, ".debug_info") == 0) {
+                to->worth = WORTH_DEBUG;
+            } else if (name != NULL && h.sh_type == SHT_SYMTAB) {
+                to->worth = WORTH_SYMBOLS;
+            }
+        }
+        elf_end(elf);
+        if (bytes != MAP_FAILED) {
+            munmap(bytes, size);
+        }
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (known) {
         f->n++;
     } else {
         free(path);
     }
 }
 
-/* Returns whether a file of that name is no program. A tree of sources and objects has thousands of
- * such files: to read their heads would take most of the search's time. */
-static bool is_other(const char *name)
+/* Adds the files of a directory, and in a tree those of the directories below it. */
+static void list_files(struct mkperf_finder *f, char *directory, enum place place)
 {
+    /* Files that are no programs. A tree of sources and objects has thousands: to read their heads would take most of the
+     * search's time. */
     static const char *const endings[] = {".a",  ".c",   ".cc",   ".cpp", ".d",    ".data", ".err",
                                           ".h",  ".hpp", ".html", ".js",  ".json", ".log",  ".map",
                                           ".md", ".mk",  ".o",    ".png", ".py",   ".rs",   ".s",
                                           ".S",  ".sh",  ".svg",  ".txt"};
-    const char *ending = strrchr(name, '.');
-    size_t n = sizeof endings / sizeof *endings;
-
-    return ending != NULL && mkperf_named(endings, n, sizeof *endings, ending) < n;
-}
-
-static void list_files(struct mkperf_finder *f, const char *directory, enum place place,
-                       unsigned depth);
-
-static void visit(struct mkperf_finder *f, const char *directory, const struct dirent *entry,
-                  enum place place, unsigned depth)
-{
+    const size_t n = sizeof endings / sizeof *endings;
     bool tree = place == PLACE_BELOW || place == PLACE_TREE;
-    struct stat st;
+    char *roots[] = {directory, NULL};
+    FTS *all =
+        fts_open(roots, FTS_NOCHDIR | FTS_COMFOLLOW | (tree ? FTS_PHYSICAL : FTS_LOGICAL), NULL);
+    FTSENT *entry;
 
-    char *path = mkperf_xprintf("%s/%s", directory, entry->d_name);
-    bool there = tree ? lstat(path, &st) == 0 : stat(path, &st) == 0;
-    if (there && S_ISREG(st.st_mode)) {
-        add_file(f, path, place, tree ? O_NOFOLLOW : 0);
-        return;
-    }
-    if (there && S_ISDIR(st.st_mode) && tree) {
-        if (depth < MKPERF_FINDER_DEPTH) {
-            list_files(f, path, place, depth + 1);
-        } else {
-            f->cut = true;
+    while (all != NULL && (entry = fts_read(all)) != NULL) {
+        if (entry->fts_level == 0 || entry->fts_info == FTS_DP) {
+            continue;
         }
-    }
-    free(path);
-}
-
-static void list_files(struct mkperf_finder *f, const char *directory, enum place place,
-                       unsigned depth)
-{
-    DIR *d = opendir(directory);
-    const struct dirent *entry;
-
-    while (d != NULL && (entry = readdir(d)) != NULL) {
-        if (entry->d_name[0] == '.' || is_other(entry->d_name)) {
+        const char *ending = strrchr(entry->fts_name, '.');
+        if (entry->fts_name[0] == '.' ||
+            (ending != NULL && mkperf_named(endings, n, sizeof *endings, ending) < n)) {
+            (void)fts_set(all, entry, FTS_SKIP);
             continue;
         }
         if (f->entries == MKPERF_FINDER_ENTRIES) {
@@ -189,10 +146,15 @@ static void list_files(struct mkperf_finder *f, const char *directory, enum plac
             break;
         }
         f->entries++;
-        visit(f, directory, entry, place, depth);
+        if (entry->fts_info == FTS_F) {
+            add_file(f, mkperf_xstrdup(entry->fts_path), place, tree ? O_NOFOLLOW : 0);
+        } else if (!tree || entry->fts_level > MKPERF_FINDER_DEPTH) {
+            f->cut |= tree && entry->fts_info == FTS_D;
+            (void)fts_set(all, entry, FTS_SKIP);
+        }
     }
-    if (d != NULL) {
-        closedir(d);
+    if (all != NULL) {
+        fts_close(all);
     }
 }
 
@@ -203,33 +165,33 @@ static void search_place(struct mkperf_finder *f, enum place place,
     char hex[MKPERF_BUILD_ID_TEXT];
 
     mkperf_build_id_text(id, hex);
-    if (place == PLACE_PERF || place == PLACE_DEBUGINFOD) {
-        if (place == PLACE_PERF && id->n >= 2) {
-            /* In perf's cache, the name is a directory with the file "elf", or, of older perfs, a link to the file. */
-            char *cache = mkperf_elf_cache_directory();
-            for (unsigned old = 0; cache != NULL && old < 2; old++) {
-                add_file(f,
-                         mkperf_xprintf("%s/.build-id/%.2s/%s%s", cache, hex, hex + 2,
-                                        old != 0 ? "" : "/elf"),
-                         PLACE_PERF, 0);
-            }
-            free(cache);
-        } else if (id->n >= 2 && !id->derived) { /* debuginfod knows only linkers' build ids */
-            const char *cache = getenv("DEBUGINFOD_CACHE_PATH"), *xdg = getenv("XDG_CACHE_HOME"),
-                       *home = getenv("HOME");
-            char *path = NULL;
-
-            if (cache != NULL && cache[0] != '\0') {
-                path = mkperf_xprintf("%s/%s/executable", cache, hex);
-            } else if (xdg != NULL && xdg[0] != '\0') {
-                path = mkperf_xprintf("%s/debuginfod_client/%s/executable", xdg, hex);
-            } else if (home != NULL) {
-                path = mkperf_xprintf("%s/.cache/debuginfod_client/%s/executable", home, hex);
-            }
-            if (path != NULL) {
-                add_file(f, path, PLACE_DEBUGINFOD, 0);
-            }
+    if (place == PLACE_PERF && id->n >= 2) {
+        /* In perf's cache, the name is a directory with the file "elf", or, of older perfs, a link to the file. */
+        char *cache = mkperf_elf_cache_directory();
+        for (unsigned old = 0; cache != NULL && old < 2; old++) {
+            add_file(f,
+                     mkperf_xprintf("%s/.build-id/%.2s/%s%s", cache, hex, hex + 2,
+                                    old != 0 ? "" : "/elf"),
+                     PLACE_PERF, 0);
         }
+        free(cache);
+    }
+    if (place == PLACE_DEBUGINFOD && id->n >= 2 && !id->derived) { /* it knows only linkers' ids */
+        const char *cache = getenv("DEBUGINFOD_CACHE_PATH"), *below = "";
+        if (cache == NULL || cache[0] == '\0') {
+            cache = getenv("XDG_CACHE_HOME");
+            below = "/debuginfod_client";
+        }
+        if (cache == NULL || cache[0] == '\0') {
+            cache = getenv("HOME");
+            below = "/.cache/debuginfod_client";
+        }
+        if (cache != NULL) {
+            add_file(f, mkperf_xprintf("%s%s/%s/executable", cache, below, hex), PLACE_DEBUGINFOD,
+                     0);
+        }
+    }
+    if (place == PLACE_PERF || place == PLACE_DEBUGINFOD) {
         return;
     }
     if (f->listed[place]) {
@@ -242,47 +204,13 @@ static void search_place(struct mkperf_finder *f, enum place place,
         while (at != NULL) {
             size_t n = strcspn(at, ":");
             char *directory = n != 0 ? mkperf_xprintf("%.*s", (int)n, at) : mkperf_xstrdup(".");
-            list_files(f, directory, place, 0);
+            list_files(f, directory, place);
             free(directory);
             at = at[n] == ':' ? at + n + 1 : NULL;
         }
     } else {
-        list_files(f, ".", PLACE_TREE, 0);
+        list_files(f, (char[]){"."}, PLACE_TREE);
     }
-}
-
-static const struct found *best(const struct mkperf_finder *f, enum place place,
-                                const struct mkperf_build_id *id)
-{
-    const struct found *best = NULL;
-
-    for (unsigned i = 0; i < f->n; i++) {
-        const struct found *x = &f->found[i];
-        if (x->place == place && mkperf_build_id_same(&x->id, id) &&
-            (best == NULL || x->worth > best->worth)) {
-            best = x;
-        }
-    }
-    return best;
-}
-
-static void explain(const struct mkperf_finder *f, const struct mkperf_build_id *id,
-                    const char *file, char *why, size_t n)
-{
-    char wanted[MKPERF_BUILD_ID_TEXT], has[MKPERF_BUILD_ID_TEXT];
-
-    mkperf_build_id_text(id, wanted);
-    for (unsigned i = 0; file[0] != '\0' && i < f->n; i++) {
-        const struct found *other = &f->found[i];
-        if (strcmp(basename(other->path), file) == 0) {
-            mkperf_build_id_text(&other->id, has);
-            snprintf(why, n, "%s is another build (%s) than the running one (%s)", other->path, has,
-                     wanted);
-            return;
-        }
-    }
-    snprintf(why, n, "no ELF with the build id %s%s%s was found%s", wanted,
-             file[0] != '\0' ? " of " : "", file, f->cut ? " (the search ended at its limit)" : "");
 }
 
 void mkperf_finder_add(struct mkperf_finder *f, const char *path)
@@ -299,13 +227,29 @@ const char *mkperf_finder_find(struct mkperf_finder *f, const struct mkperf_buil
         return NULL;
     }
     for (enum place place = PLACE_ELF_PATH; place <= PLACE_TREE; place++) {
+        const struct found *best = NULL;
         search_place(f, place, id);
-        const struct found *x = best(f, place, id);
-        if (x != NULL) {
-            return x->path;
+        for (const struct found *x = f->found; x < f->found + f->n; x++) {
+            if (x->place == place && mkperf_build_id_same(&x->id, id) &&
+                (best == NULL || x->worth > best->worth)) {
+                best = x;
+            }
+        }
+        if (best != NULL) {
+            return best->path;
         }
     }
-    explain(f, id, file, why, n);
+    char wanted[MKPERF_BUILD_ID_TEXT], has[MKPERF_BUILD_ID_TEXT];
+    mkperf_build_id_text(id, wanted);
+    for (const struct found *x = f->found; file[0] != '\0' && x < f->found + f->n; x++) {
+        if (strcmp(basename(x->path), file) == 0) {
+            snprintf(why, n, "%s is another build (%s) than the running one (%s)", x->path,
+                     mkperf_build_id_text(&x->id, has), wanted);
+            return NULL;
+        }
+    }
+    snprintf(why, n, "no ELF with the build id %s%s%s was found%s", wanted,
+             file[0] != '\0' ? " of " : "", file, f->cut ? " (the search ended at its limit)" : "");
     return NULL;
 }
 

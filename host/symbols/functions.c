@@ -119,11 +119,6 @@ const char *mkperf_demangle(struct mkperf_demangler *d, const char *raw)
     return n->text;
 }
 
-void mkperf_functions_free(struct mkperf_module *m)
-{
-    free(m->function);
-}
-
 /* Returns whether a symbol is no function's name: $x, $d and their kind mark code and data for
  * disassemblers; .L labels are the compiler's own. */
 static bool is_marker(const char *name)
@@ -132,25 +127,16 @@ static bool is_marker(const char *name)
            strncmp(name, "$x", 2) == 0 || strncmp(name, ".L", 2) == 0;
 }
 
-static bool is_function(const GElf_Sym *sym)
+/* Compares the starts of two symbols. Of those with the same start, the better one is first. */
+static int compare_functions(const void *pa, const void *pb)
 {
-    unsigned type = GELF_ST_TYPE(sym->st_info);
-
-    return (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
-           sym->st_shndx != SHN_UNDEF && sym->st_shndx < SHN_LORESERVE;
-}
-
-static unsigned underscores(const char *s)
-{
-    return (unsigned)strspn(s, "_");
-}
-
-/* Compares two symbols with the same start. Returns a negative number if a is the better one. */
-static int compare_worth(const struct mkperf_function *a, const struct mkperf_function *b)
-{
+    const struct mkperf_function *a = pa, *b = pb;
     bool fa = a->type != STT_NOTYPE, fb = b->type != STT_NOTYPE;
     size_t na = strlen(a->raw), nb = strlen(b->raw);
 
+    if (a->start != b->start) {
+        return mkperf_compare(a->start, b->start);
+    }
     if (fa != fb) {
         return fa ? -1 : 1;
     }
@@ -163,41 +149,13 @@ static int compare_worth(const struct mkperf_function *a, const struct mkperf_fu
     if ((a->bind == STB_GLOBAL) != (b->bind == STB_GLOBAL)) {
         return a->bind == STB_GLOBAL ? -1 : 1;
     }
-    if (underscores(a->raw) != underscores(b->raw)) {
-        return underscores(a->raw) < underscores(b->raw) ? -1 : 1;
+    if (strspn(a->raw, "_") != strspn(b->raw, "_")) {
+        return strspn(a->raw, "_") < strspn(b->raw, "_") ? -1 : 1;
     }
     if (na != nb) {
         return na > nb ? -1 : 1;
     }
     return strcmp(a->raw, b->raw);
-}
-
-static int compare_start(const void *pa, const void *pb)
-{
-    const struct mkperf_function *a = pa, *b = pb;
-
-    return a->start != b->start ? mkperf_compare(a->start, b->start) : compare_worth(a, b);
-}
-
-/* Finds the symbol table, in a stripped file the dynamic one. */
-static Elf_Scn *find_table(Elf *elf, GElf_Shdr *out)
-{
-    Elf_Scn *scn = NULL, *dynamic = NULL;
-    GElf_Shdr sh;
-
-    while ((scn = elf_nextscn(elf, scn))) {
-        if (!gelf_getshdr(scn, &sh)) {
-            continue;
-        }
-        if (sh.sh_type == SHT_SYMTAB) {
-            *out = sh;
-            return scn;
-        }
-        if (sh.sh_type == SHT_DYNSYM) {
-            dynamic = scn;
-        }
-    }
-    return dynamic && gelf_getshdr(dynamic, out) ? dynamic : NULL;
 }
 
 /* Keeps one function for each address and drops the labels inside functions. The table is sorted. */
@@ -221,20 +179,6 @@ static void drop_labels(struct mkperf_module *m)
         m->function[n++] = f;
     }
     m->nfunctions = n;
-}
-
-static uint64_t section_end(Elf *elf, uint64_t addr)
-{
-    Elf_Scn *scn = NULL;
-    GElf_Shdr sh;
-
-    while ((scn = elf_nextscn(elf, scn))) {
-        if (gelf_getshdr(scn, &sh) && (sh.sh_flags & SHF_EXECINSTR) &&
-            addr - sh.sh_addr < sh.sh_size) {
-            return sh.sh_addr + sh.sh_size;
-        }
-    }
-    return addr;
 }
 
 /*
@@ -273,7 +217,7 @@ bool mkperf_functions_of_text(struct mkperf_module *m)
     if (m->nfunctions == 0) {
         return false;
     }
-    qsort(m->function, m->nfunctions, sizeof *m->function, compare_start);
+    qsort(m->function, m->nfunctions, sizeof *m->function, compare_functions);
     drop_labels(m);
     if (m->function[m->nfunctions - 1].start == 0) {
         return false;
@@ -289,22 +233,35 @@ bool mkperf_functions_of_text(struct mkperf_module *m)
 
 static void load_functions(struct mkperf_module *m)
 {
-    GElf_Shdr table;
+    GElf_Shdr table, sh;
     Elf_Data *data;
-    Elf_Scn *scn = find_table(m->elf, &table);
+    Elf_Scn *scn = NULL, *symbols = NULL;
     size_t n;
 
     m->functions_loaded = true;
-    if (!scn || !(data = elf_getdata(scn, NULL))) {
+    while ((
+        scn = elf_nextscn(m->elf, scn))) { /* in a stripped file, there is only the dynamic table */
+        bool wanted = gelf_getshdr(scn, &sh) &&
+                      (sh.sh_type == SHT_SYMTAB || (sh.sh_type == SHT_DYNSYM && !symbols));
+        if (wanted) {
+            symbols = scn;
+            table = sh;
+        }
+        if (wanted && sh.sh_type == SHT_SYMTAB) {
+            break;
+        }
+    }
+    if (!symbols || !(data = elf_getdata(symbols, NULL))) {
         return;
     }
     n = data->d_size / sizeof(Elf64_Sym);
     m->function = mkperf_xcalloc(n, sizeof *m->function); /* elfutils compared n with the file */
     for (size_t i = 0; i < n; i++) {
         GElf_Sym sym;
-        GElf_Shdr sh;
         const char *name;
-        if (!gelf_getsym(data, (int)i, &sym) || !is_function(&sym) ||
+        unsigned type = gelf_getsym(data, (int)i, &sym) ? GELF_ST_TYPE(sym.st_info) : STT_FILE;
+        if ((type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) ||
+            sym.st_shndx == SHN_UNDEF || sym.st_shndx >= SHN_LORESERVE ||
             !gelf_getshdr(elf_getscn(m->elf, sym.st_shndx), &sh) ||
             !(sh.sh_flags & SHF_EXECINSTR) || sym.st_value - sh.sh_addr >= sh.sh_size) {
             continue;
@@ -316,24 +273,38 @@ static void load_functions(struct mkperf_module *m)
         m->function[m->nfunctions++] = (struct mkperf_function){
             .start = sym.st_value,
             .size = sym.st_size,
+            .most = sh.sh_addr + sh.sh_size - sym.st_value,
             .raw = name,
-            .type = GELF_ST_TYPE(sym.st_info),
+            .type = (uint8_t)type,
             .bind = GELF_ST_BIND(sym.st_info),
         };
     }
-    qsort(m->function, m->nfunctions, sizeof *m->function, compare_start);
+    qsort(m->function, m->nfunctions, sizeof *m->function, compare_functions);
     drop_labels(m);
     /* Gives a size to functions that have none. */
     for (size_t i = 0; i < m->nfunctions; i++) {
         struct mkperf_function *f = &m->function[i];
         if (f->size == 0) {
-            uint64_t end = section_end(m->elf, f->start);
-            if (i + 1 < m->nfunctions && f[1].start < end) {
-                end = f[1].start;
-            }
-            f->size = end - f->start;
+            bool next = i + 1 < m->nfunctions && f[1].start - f->start < f->most;
+            f->size = next ? f[1].start - f->start : f->most;
         }
     }
+}
+
+size_t mkperf_first_behind(const void *items, size_t n, size_t size, uint64_t addr)
+{
+    size_t low = 0;
+
+    while (low < n) {
+        size_t middle = low + (n - low) / 2;
+
+        if (*(const uint64_t *)(const void *)((const char *)items + middle * size) <= addr) {
+            low = middle + 1;
+        } else {
+            n = middle;
+        }
+    }
+    return low;
 }
 
 bool mkperf_symbol_at(struct mkperf_module *m, uint64_t addr, struct mkperf_symbol *out)
@@ -341,16 +312,7 @@ bool mkperf_symbol_at(struct mkperf_module *m, uint64_t addr, struct mkperf_symb
     if (!m->functions_loaded) {
         load_functions(m);
     }
-    size_t low = 0, high = m->nfunctions;
-    while (low < high) { /* ends when low is the first function that starts behind addr */
-        size_t middle = low + (high - low) / 2;
-
-        if (m->function[middle].start <= addr) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    size_t low = mkperf_first_behind(m->function, m->nfunctions, sizeof *m->function, addr);
     /* Functions may nest (rarely, and not deep): look at a few that start before. */
     for (unsigned i = 0; i < 4 && low > 0; i++) {
         struct mkperf_function *f = &m->function[--low];

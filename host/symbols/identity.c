@@ -2,42 +2,23 @@
 /* Owns: the computation of identities. An ELF's sizes are compared with the file's size before they are used. */
 #include "symbols.h"
 
+#include <elfutils/libdwelf.h>
 #include <gelf.h>
-
 #include <mbedtls/sha256.h>
-
-/* Finds the build id in a section of notes. */
-static bool note_id(Elf_Data *data, struct mkperf_build_id *out)
-{
-    size_t at = 0, name, desc;
-    GElf_Nhdr note;
-
-    while ((at = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
-        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof "GNU" && note.n_descsz != 0 &&
-            note.n_descsz <= MKPERF_BUILD_ID_BYTES &&
-            memcmp((const char *)data->d_buf + name, "GNU", sizeof "GNU") == 0) {
-            out->n = (uint8_t)note.n_descsz;
-            memcpy(out->byte, (const uint8_t *)data->d_buf + desc, out->n);
-            return true;
-        }
-    }
-    return false;
-}
 
 bool mkperf_elf_build_id(Elf *elf, struct mkperf_build_id *out)
 {
-    Elf_Scn *section = NULL;
+    const void *id = NULL;
+    /* A file that was cut has no sections: its program headers are not trusted. */
+    ssize_t n = elf_nextscn(elf, NULL) != NULL ? dwelf_elf_gnu_build_id(elf, &id) : 0;
 
     *out = (struct mkperf_build_id){0};
-    while ((section = elf_nextscn(elf, section)) != NULL) {
-        GElf_Shdr h;
-        Elf_Data *data;
-        if (gelf_getshdr(section, &h) != NULL && h.sh_type == SHT_NOTE &&
-            (data = elf_getdata(section, NULL)) != NULL && note_id(data, out)) {
-            return true;
-        }
+    if (n <= 0 || n > MKPERF_BUILD_ID_BYTES) {
+        return false;
     }
-    return false;
+    out->n = (uint8_t)n;
+    memcpy(out->byte, id, out->n);
+    return true;
 }
 
 static void hash_number(mbedtls_sha256_context *hash, uint64_t value)

@@ -12,14 +12,6 @@
 
 enum { SCOPES = 64 }; /* nested functions, inlined functions and blocks around an address */
 
-void mkperf_lines_free(struct mkperf_module *m)
-{
-    free(m->range);
-    if (m->dwarf) {
-        dwarf_end(m->dwarf);
-    }
-}
-
 Dwarf *mkperf_module_dwarf(struct mkperf_module *m)
 {
     if (!m->dwarf_loaded) {
@@ -29,15 +21,19 @@ Dwarf *mkperf_module_dwarf(struct mkperf_module *m)
     return m->dwarf;
 }
 
-static void load_ranges(struct mkperf_module *m)
+static bool find_unit(struct mkperf_module *m, uint64_t addr, Dwarf_Die *unit)
 {
     Dwarf_CU *cu = NULL;
     Dwarf_Die die;
     uint8_t type;
     size_t room = 0;
 
+    if (!mkperf_module_dwarf(m)) {
+        return false;
+    }
+    bool loads = !m->ranges_loaded;
     m->ranges_loaded = true;
-    while (dwarf_get_units(m->dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
+    while (loads && dwarf_get_units(m->dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
         Dwarf_Addr base, start, end;
         ptrdiff_t at = 0;
 
@@ -52,29 +48,10 @@ static void load_ranges(struct mkperf_module *m)
             }
         }
     }
-    MKPERF_SORT(m->range, m->nranges, MKPERF_UP(m->range, start), MKPERF_UP(m->range, unit));
-}
-
-static bool find_unit(struct mkperf_module *m, uint64_t addr, Dwarf_Die *unit)
-{
-    size_t low = 0, high;
-
-    if (!mkperf_module_dwarf(m)) {
-        return false;
+    if (loads) {
+        MKPERF_SORT(m->range, m->nranges, MKPERF_UP(m->range, start), MKPERF_UP(m->range, unit));
     }
-    if (!m->ranges_loaded) {
-        load_ranges(m);
-    }
-    high = m->nranges;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (m->range[middle].start <= addr) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    size_t low = mkperf_first_behind(m->range, m->nranges, sizeof *m->range, addr);
     return low > 0 && addr < m->range[low - 1].end &&
            dwarf_offdie(m->dwarf, m->range[low - 1].unit, unit);
 }
@@ -83,17 +60,6 @@ static bool find_unit(struct mkperf_module *m, uint64_t addr, Dwarf_Die *unit)
 static const char *printable(struct mkperf_module *m, const char *raw)
 {
     return raw ? mkperf_demangle(m->demangler, raw) : NULL;
-}
-
-static const char *function_name(struct mkperf_module *m, Dwarf_Die *die)
-{
-    Dwarf_Attribute attr;
-    const char *name = NULL;
-
-    if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attr)) {
-        name = dwarf_formstring(&attr);
-    }
-    return printable(m, name ? name : dwarf_diename(die));
 }
 
 /* Returns the directory in which a unit was compiled. DWARF 5 has relative files, which libdw does not complete. */
@@ -128,13 +94,6 @@ static void store_call(struct mkperf_module *m, Dwarf_Die *unit, Dwarf_Die *die,
     out->directory = directory_of(m, unit, out->file);
 }
 
-static bool may_have_code(int tag)
-{
-    return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
-           tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block ||
-           tag == DW_TAG_with_stmt || tag == DW_TAG_entry_point || tag == DW_TAG_module;
-}
-
 /*
  * Stores the scopes of the unit that have the address: functions, inlined functions and blocks, the outermost first. Returns
  * how many. dwarf_getscopes does this as well, but leaks its list if a part of the unit is damaged. Each step goes forward in
@@ -147,7 +106,12 @@ static size_t find_scopes(Dwarf_Die *unit, uint64_t addr, Dwarf_Die scope[SCOPES
     bool more = dwarf_child(unit, &at) == 0;
 
     while (more && n < SCOPES) {
-        bool inside = may_have_code(dwarf_tag(&at)) && dwarf_haspc(&at, addr) > 0;
+        int tag = dwarf_tag(&at);
+        bool may_have_code = tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+                             tag == DW_TAG_lexical_block || tag == DW_TAG_try_block ||
+                             tag == DW_TAG_catch_block || tag == DW_TAG_with_stmt ||
+                             tag == DW_TAG_entry_point || tag == DW_TAG_module;
+        bool inside = may_have_code && dwarf_haspc(&at, addr) > 0;
 
         if (inside) {
             scope[n++] = at;
@@ -159,54 +123,46 @@ static size_t find_scopes(Dwarf_Die *unit, uint64_t addr, Dwarf_Die scope[SCOPES
     return n;
 }
 
-/* Stores the functions from the innermost scope outwards; `next` is the position in the innermost one. */
-static size_t walk_scopes(struct mkperf_module *m, Dwarf_Die *unit, Dwarf_Die *scope,
-                          size_t nscopes, struct mkperf_line next, struct mkperf_line *out,
-                          size_t max)
-{
-    size_t n = 0;
-
-    for (size_t i = nscopes; i > 0 && n < max; i--) {
-        Dwarf_Die *die = &scope[i - 1];
-        int tag = dwarf_tag(die);
-
-        if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) {
-            continue;
-        }
-        next.function = function_name(m, die);
-        out[n++] = next;
-        if (tag == DW_TAG_subprogram) {
-            break;
-        }
-        store_call(m, unit, die, &next);
-    }
-    return n;
-}
-
 size_t mkperf_lines_at(struct mkperf_module *m, uint64_t addr, struct mkperf_line *out, size_t max)
 {
     Dwarf_Die unit, scope[SCOPES];
-    struct mkperf_line first = {.function = NULL};
+    struct mkperf_line next = {.function = NULL}; /* the position in the innermost function */
+    size_t n = 0;
 
     if (max == 0 || !find_unit(m, addr, &unit)) {
         return 0;
     }
     Dwarf_Line *line = dwarf_getsrc_die(&unit, addr);
     if (line) {
-        first.file = printable(m, dwarf_linesrc(line, NULL, NULL));
-        first.directory = directory_of(m, &unit, first.file);
-        if (dwarf_lineno(line, &first.line) != 0) {
-            first.line = 0;
+        next.file = printable(m, dwarf_linesrc(line, NULL, NULL));
+        next.directory = directory_of(m, &unit, next.file);
+        if (dwarf_lineno(line, &next.line) != 0) {
+            next.line = 0;
         }
     }
-    size_t nscopes = find_scopes(&unit, addr, scope);
-    size_t n = walk_scopes(m, &unit, scope, nscopes, first, out, max);
-    if (n == 0 && (first.file || first.line)) { /* assembler has lines, but no functions */
+    int tag = 0;
+    for (size_t i = find_scopes(&unit, addr, scope); i > 0 && n < max && tag != DW_TAG_subprogram;
+         i--) {
+        Dwarf_Die *die = &scope[i - 1];
+        Dwarf_Attribute attr;
+
+        tag = dwarf_tag(die);
+        if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) {
+            continue;
+        }
+        const char *name = dwarf_attr_integrate(die, DW_AT_linkage_name, &attr) != NULL
+                               ? dwarf_formstring(&attr)
+                               : NULL;
+        next.function = printable(m, name ? name : dwarf_diename(die));
+        out[n++] = next;
+        store_call(m, &unit, die, &next);
+    }
+    if (n == 0 && (next.file || next.line)) { /* assembler has lines, but no functions */
         struct mkperf_symbol symbol;
 
         mkperf_symbol_at(m, addr, &symbol);
-        first.function = symbol.name;
-        out[n++] = first;
+        next.function = symbol.name;
+        out[n++] = next;
     }
     return n;
 }

@@ -33,15 +33,21 @@ struct mkperf_symbols *mkperf_symbols_new(void)
 
 static void module_free(struct mkperf_module *m)
 {
-    mkperf_unwind_free(m);
-    mkperf_lines_free(m);
-    mkperf_functions_free(m);
+    if (m->eh_cfi) {
+        dwarf_cfi_end(m->eh_cfi);
+    }
+    if (m->dwarf) {
+        dwarf_end(m->dwarf);
+    }
     if (m->elf) {
         elf_end(m->elf);
     }
     if (m->bytes) {
         munmap(m->bytes, m->size);
     }
+    free(m->lr_cache);
+    free(m->range);
+    free(m->function);
     free(m->segment);
     free(m->path);
     free(m->original);
@@ -68,39 +74,14 @@ static enum mkperf_status refuse(const char *path, const char *why, struct mkper
     return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, why);
 }
 
-static enum mkperf_status map_file(struct mkperf_module *m, const char *path,
-                                   struct mkperf_error *e)
-{
-    struct stat st;
-    void *p;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-    if (fd < 0) {
-        return refuse(path, strerror(errno), e);
-    }
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        close(fd);
-        return refuse(path, "not a regular file", e);
-    }
-    if (st.st_size < EI_NIDENT) {
-        close(fd);
-        return refuse(path, "not an ELF (too short)", e);
-    }
-    m->size = (size_t)st.st_size;
-    p = mmap(NULL, m->size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-    close(fd);
-    if (p == MAP_FAILED) {
-        return refuse(path, strerror(errno), e);
-    }
-    m->bytes = p;
-    return MKPERF_OK;
-}
-
-/* Checks the header's bytes, because elfutils accepts ELFs that mkperf does not. NULL, or the reason. */
-static const char *check_header(struct mkperf_module *m)
+/* Opens the ELF and its segments. Checks the header's bytes, because elfutils accepts ELFs that mkperf does not. NULL, or why
+ * it is refused. */
+static const char *open_elf(struct mkperf_module *m)
 {
     const uint8_t *b = m->bytes;
+    Elf_Scn *scn = NULL;
     Elf64_Ehdr h;
+    size_t n = 0;
 
     if (memcmp(b, ELFMAG, SELFMAG) != 0) {
         return "not an ELF";
@@ -125,13 +106,9 @@ static const char *check_header(struct mkperf_module *m)
         return "cut short: its section headers are beyond the end of the file";
     }
     m->machine = h.e_machine;
-    return NULL;
-}
-
-static const char *check_sections(struct mkperf_module *m)
-{
-    Elf_Scn *scn = NULL;
-
+    if (!(m->elf = elf_memory((char *)m->bytes, m->size))) {
+        return elf_errmsg(-1);
+    }
     while ((scn = elf_nextscn(m->elf, scn))) {
         GElf_Shdr sh;
 
@@ -143,13 +120,6 @@ static const char *check_sections(struct mkperf_module *m)
             return "cut short: a section is beyond the end of the file";
         }
     }
-    return NULL;
-}
-
-static const char *load_segments(struct mkperf_module *m)
-{
-    size_t n = 0;
-
     if (elf_getphdrnum(m->elf, &n) != 0) {
         return "its program headers cannot be read";
     }
@@ -175,50 +145,36 @@ static const char *load_segments(struct mkperf_module *m)
 static enum mkperf_status module_open(struct mkperf_module *m, const char *path,
                                       struct mkperf_error *e)
 {
-    const char *why;
-    enum mkperf_status status = map_file(m, path, e);
+    struct stat st;
+    const char *why = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-    if (status != MKPERF_OK || !m->bytes) {
-        return status;
+    if (fd < 0) {
+        return refuse(path, strerror(errno), e);
+    }
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        why = "not a regular file";
+    } else if (st.st_size < EI_NIDENT) {
+        why = "not an ELF (too short)";
+    } else {
+        void *p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+        why = p == MAP_FAILED ? strerror(errno) : NULL;
+        m->bytes = p == MAP_FAILED ? NULL : p;
+        m->size = (size_t)st.st_size;
+    }
+    close(fd);
+    if (!m->bytes) {
+        return refuse(path, why, e);
     }
     if (memcmp(m->bytes, ELFMAG, SELFMAG) != 0 && mkperf_functions_of_text(m)) {
         return MKPERF_OK;
     }
-    why = check_header(m);
-    if (!why && !(m->elf = elf_memory((char *)m->bytes, m->size))) {
-        why = elf_errmsg(-1);
-    }
-    if (!why) {
-        why = check_sections(m);
-    }
-    if (!why) {
-        why = load_segments(m);
-    }
+    why = open_elf(m);
     if (why) {
         return refuse(path, why, e);
     }
     (void)mkperf_elf_build_id(m->elf, &m->build_id);
     return MKPERF_OK;
-}
-
-/* Returns the file that was copied, if a module is a copy in perf's cache: DIRECTORY, the path of the file,
- * /BUILD-ID/elf. Else NULL. */
-static char *original_of(const struct mkperf_module *m)
-{
-    char id[MKPERF_BUILD_ID_TEXT], *given = mkperf_elf_cache_directory(), *original = NULL;
-    char *directory = given != NULL ? realpath(given, NULL) : NULL;
-    char *last = mkperf_xprintf("/%s/elf", mkperf_build_id_text(&m->build_id, id));
-    size_t n = directory != NULL ? strlen(directory) : 0, all = strlen(m->path),
-           tail = strlen(last);
-
-    if (n != 0 && all > n + tail && strncmp(m->path, directory, n) == 0 && m->path[n] == '/' &&
-        strcmp(m->path + all - tail, last) == 0) {
-        original = mkperf_xprintf("%.*s", (int)(all - n - tail), m->path + n);
-    }
-    free(given);
-    free(directory);
-    free(last);
-    return original;
 }
 
 enum mkperf_status mkperf_symbols_module(struct mkperf_symbols *s, const char *path,
@@ -245,7 +201,18 @@ enum mkperf_status mkperf_symbols_module(struct mkperf_symbols *s, const char *p
         module_free(m);
         return status;
     }
-    m->original = original_of(m);
+    /* A copy in perf's cache has the path DIRECTORY, the path of the file that was copied, /BUILD-ID/elf. */
+    char id[MKPERF_BUILD_ID_TEXT], *given = mkperf_elf_cache_directory();
+    char *directory = given != NULL ? realpath(given, NULL) : NULL;
+    char *last = mkperf_xprintf("/%s/elf", mkperf_build_id_text(&m->build_id, id));
+    size_t n = directory != NULL ? strlen(directory) : 0, all = strlen(name), tail = strlen(last);
+    if (n != 0 && all > n + tail && strncmp(name, directory, n) == 0 && name[n] == '/' &&
+        strcmp(name + all - tail, last) == 0) {
+        m->original = mkperf_xprintf("%.*s", (int)(all - n - tail), name + n);
+    }
+    free(given);
+    free(directory);
+    free(last);
     m->next = s->modules;
     s->modules = m;
     *out = m;
@@ -296,24 +263,6 @@ void mkperf_symbols_search(struct mkperf_symbols *s, const struct mkperf_elf_sea
     s->finder = mkperf_finder_new(where->elf_path, NULL);
 }
 
-/* Opens a file that the user's options name. They precede the path in the recording. */
-static bool open_named(struct mkperf_symbols *s, const char *path,
-                       const struct mkperf_build_id *recorded, struct mkperf_module **out)
-{
-    const struct mkperf_elf_search *w = &s->search;
-    struct mkperf_error ignored;
-    char *named = w->symfs != NULL ? mkperf_xprintf("%s/%s", w->symfs, path) : NULL;
-    bool opened = named != NULL && open_recorded(s, named, recorded, out, &ignored) == MKPERF_OK;
-
-    free(named);
-    if (!opened && w->elf_path != NULL && recorded->n == 0) { /* only the program's name is known */
-        named = mkperf_find_file(w->elf_path, basename(path));
-        opened = named != NULL && open_recorded(s, named, recorded, out, &ignored) == MKPERF_OK;
-        free(named);
-    }
-    return opened;
-}
-
 static enum mkperf_status search_recorded(struct mkperf_symbols *s, const char *path,
                                           const struct mkperf_build_id *recorded,
                                           struct mkperf_module **out, struct mkperf_error *e)
@@ -351,7 +300,19 @@ enum mkperf_status mkperf_symbols_recorded(struct mkperf_symbols *s, const char 
     if (s->finder == NULL) {
         return open_recorded(s, path, recorded, out, e);
     }
-    if (path != NULL && open_named(s, path, recorded, out)) {
+    /* Files that the user's options name precede the path in the recording. */
+    const struct mkperf_elf_search *w = &s->search;
+    bool below = path != NULL && w->symfs != NULL, opened = false;
+    bool by_name = path != NULL && w->elf_path != NULL && recorded->n == 0; /* it has no build id */
+    char *named[] = {below ? mkperf_xprintf("%s/%s", w->symfs, path) : NULL,
+                     by_name ? mkperf_find_file(w->elf_path, basename(path)) : NULL};
+    for (unsigned i = 0; i < 2; i++) {
+        struct mkperf_error ignored;
+        opened = opened || (named[i] != NULL &&
+                            open_recorded(s, named[i], recorded, out, &ignored) == MKPERF_OK);
+        free(named[i]);
+    }
+    if (opened) {
         return MKPERF_OK;
     }
     if (path != NULL && (s->search.elf_path == NULL || recorded->n == 0) &&
@@ -437,23 +398,6 @@ bool mkperf_module_content(const struct mkperf_module *m, struct mkperf_blank bl
     return mkperf_elf_content(m->elf, m->bytes, m->size, blank, out);
 }
 
-/* Converts an address to an offset in the file. False: not all n bytes from there on are in the file. */
-static bool file_offset(const struct mkperf_module *m, uint64_t addr, uint64_t n, uint64_t *offset)
-{
-    size_t headers = 0;
-
-    for (size_t i = 0; elf_getphdrnum(m->elf, &headers) == 0 && i < headers; i++) {
-        GElf_Phdr h;
-        if (gelf_getphdr(m->elf, (int)i, &h) == NULL || h.p_type != PT_LOAD || addr < h.p_vaddr ||
-            addr - h.p_vaddr > h.p_filesz || n > h.p_filesz - (addr - h.p_vaddr)) {
-            continue;
-        }
-        *offset = h.p_offset + (addr - h.p_vaddr);
-        return mkperf_inside(m, h.p_offset, h.p_filesz);
-    }
-    return false;
-}
-
 const uint8_t *mkperf_module_section(const struct mkperf_module *m, const char *name, uint64_t *n)
 {
     GElf_Shdr h;
@@ -470,6 +414,7 @@ bool mkperf_module_object(const struct mkperf_module *m, const char *name, uint6
                           uint64_t *offset, uint64_t *size)
 {
     Elf_Scn *section = NULL;
+    size_t headers = 0;
 
     while ((section = elf_nextscn(m->elf, section)) != NULL) {
         GElf_Shdr h;
@@ -483,10 +428,18 @@ bool mkperf_module_object(const struct mkperf_module *m, const char *name, uint6
             const char *found = gelf_getsym(data, (int)i, &s) != NULL && s.st_shndx != SHN_UNDEF
                                     ? elf_strptr(m->elf, h.sh_link, s.st_name)
                                     : NULL;
-            if (found != NULL && strcmp(found, name) == 0 && s.st_size >= at_least &&
-                file_offset(m, s.st_value, s.st_size, offset)) {
-                *size = s.st_size;
-                return true;
+            bool wanted = found != NULL && strcmp(found, name) == 0 && s.st_size >= at_least;
+            for (size_t k = 0; wanted && elf_getphdrnum(m->elf, &headers) == 0 && k < headers;
+                 k++) {
+                GElf_Phdr p;
+                uint64_t at;
+                if (gelf_getphdr(m->elf, (int)k, &p) != NULL && p.p_type == PT_LOAD &&
+                    (at = s.st_value - p.p_vaddr) <= p.p_filesz && s.st_size <= p.p_filesz - at &&
+                    mkperf_inside(m, p.p_offset, p.p_filesz)) {
+                    *offset = p.p_offset + at;
+                    *size = s.st_size;
+                    return true;
+                }
             }
         }
     }

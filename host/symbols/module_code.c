@@ -12,10 +12,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Arm ARM, C6.2.365: SVC #imm16. */
-#define SVC_MASK UINT32_C(0xffe0001f)
-#define SVC UINT32_C(0xd4000001)
-
 const uint8_t *mkperf_module_code(const struct mkperf_module *m, uint64_t addr, uint64_t n)
 {
     for (size_t i = 0; i < m->nsegments; i++) {
@@ -41,28 +37,23 @@ int mkperf_module_copy(const struct mkperf_module *m)
     return fd;
 }
 
-/* Returns whether the instruction is a call: bl, blr and its authenticated forms, or svc. */
-static bool is_aarch64_call(uint32_t i)
+/* Returns whether there is a system call in the first of n bytes. */
+static bool is_system_call(const struct mkperf_module *m, const uint8_t *p, uint64_t n)
 {
-    return (i & 0xfc000000) == 0x94000000 || (i & 0xfefff800) == 0xd63f0000 ||
-           (i & 0xfffffc1f) == 0xd63f0000 || (i & SVC_MASK) == SVC;
+    switch (m->machine) {
+    case EM_AARCH64: /* SVC #imm16: Arm ARM, C6.2.365 */
+        return n >= 4 && (mkperf_get32(p) & 0xffe0001f) == 0xd4000001;
+    case EM_RISCV: /* ecall */
+        return n >= 4 && mkperf_get32(p) == 0x73;
+    default: /* syscall */
+        return n >= 2 && p[0] == 0x0f && p[1] == 0x05;
+    }
 }
 
-static bool is_link_register(unsigned rd) /* ra or t0 */
-{
-    return rd == 1 || rd == 5;
-}
-
-/* Returns whether the instruction is a call: jal or jalr that links, or ecall. */
+/* Returns whether a RISC-V instruction is a call: jal or jalr that links (ra, t0), or ecall. */
 static bool is_riscv_call(uint32_t i)
 {
-    return (((i & 0x7f) == 0x6f || (i & 0x707f) == 0x67) && is_link_register(i >> 7 & 31)) ||
-           i == 0x73;
-}
-
-static bool is_riscv_short_call(uint32_t i) /* c.jalr */
-{
-    return (i & 0xf07f) == 0x9002 && (i >> 7 & 31) != 0;
+    return (((i & 0x7f) == 0x6f || (i & 0x707f) == 0x67) && (i >> 7 & 27) == 1) || i == 0x73;
 }
 
 /* call rel32; call r/m, which has two to seven bytes after an optional prefix; syscall */
@@ -93,14 +84,16 @@ bool mkperf_module_follows_call(const struct mkperf_module *m, uint64_t addr)
     switch (m->machine) {
     case EM_AARCH64:
         p = mkperf_module_code(m, addr - 4, 4);
-        return addr % 4 == 0 && p != NULL && is_aarch64_call(mkperf_get32(p));
+        return addr % 4 == 0 && p != NULL &&
+               (mkperf_is_call(mkperf_get32(p)) || is_system_call(m, p, 4));
     case EM_RISCV:
         p = mkperf_module_code(m, addr - 4, 4);
         if (addr % 2 == 0 && p != NULL && is_riscv_call(mkperf_get32(p))) {
             return true;
         }
-        p = mkperf_module_code(m, addr - 2, 2);
-        return addr % 2 == 0 && p != NULL && is_riscv_short_call(mkperf_get16(p));
+        p = mkperf_module_code(m, addr - 2, 2); /* c.jalr */
+        return addr % 2 == 0 && p != NULL && (mkperf_get16(p) & 0xf07f) == 0x9002 &&
+               (mkperf_get16(p) >> 7 & 31) != 0;
     default:
         return follows_x86_call(m, addr);
     }
@@ -125,19 +118,6 @@ bool mkperf_module_is_code(struct mkperf_module *m, uint64_t addr)
 static int compare_addresses(const void *a, const void *b)
 {
     return mkperf_compare(*(const uint64_t *)a, *(const uint64_t *)b);
-}
-
-/* Returns whether there is a system call in the first of n bytes. */
-static bool is_system_call(const struct mkperf_module *m, const uint8_t *p, uint64_t n)
-{
-    switch (m->machine) {
-    case EM_AARCH64:
-        return n >= 4 && (mkperf_get32(p) & SVC_MASK) == SVC;
-    case EM_RISCV: /* ecall */
-        return n >= 4 && mkperf_get32(p) == 0x73;
-    default: /* syscall */
-        return n >= 2 && p[0] == 0x0f && p[1] == 0x05;
-    }
 }
 
 uint64_t *mkperf_module_system_calls(const struct mkperf_module *m, size_t *n)

@@ -15,12 +15,14 @@
 
 enum {
     MKPERF_LR_CACHE = 4096, /* entries, direct mapped; a power of two */
+    MKPERF_WORD = 8,        /* bytes of a register in memory */
+    MKPERF_MOST_WORDS = 0xffff,
 };
 
 struct mkperf_function {
-    uint64_t start, size;
-    const char *raw;  /* the linker's name, in the string table */
-    const char *name; /* demangled; NULL until requested */
+    uint64_t start, size, most; /* most: bytes to the end of its section */
+    const char *raw;            /* the linker's name, in the string table */
+    const char *name;           /* demangled; NULL until requested */
     uint8_t type, bind;
 };
 
@@ -76,6 +78,32 @@ void mkperf_demangler_free(struct mkperf_demangler *d);
 /* Returns raw, or its demangled or printable form, which lives as long as d. raw must live as long. */
 const char *mkperf_demangle(struct mkperf_demangler *d, const char *raw);
 
+/* Where a register of the caller is. SAVED: it is in memory. */
+enum mkperf_where {
+    MKPERF_WHERE_UNKNOWN,
+    MKPERF_WHERE_KEPT,
+    MKPERF_WHERE_SAVED,
+    MKPERF_WHERE_UNDEFINED,
+};
+
+/* unwind.c: finds where a register of the caller is. *words: it is saved so many words below the caller's sp; 0: elsewhere. */
+enum mkperf_where mkperf_unwind_register(Dwarf_Frame *frame, unsigned reg, unsigned *words);
+
+/* functions.c: returns the number of the first of n items, which begin with an ascending address, that is behind addr. */
+size_t mkperf_first_behind(const void *items, size_t n, size_t size, uint64_t addr);
+
+/* Returns a field of an instruction as a signed number. */
+static inline int64_t mkperf_signed_field(uint32_t instruction, unsigned low, unsigned bits)
+{
+    return (int32_t)(instruction << (32 - low - bits)) >> (32 - bits);
+}
+
+/* Returns whether an instruction of AArch64 is a call: bl, blr and its authenticated forms. */
+static inline bool mkperf_is_call(uint32_t i)
+{
+    return (i & 0xfc000000) == 0x94000000 || (i & 0xfefff800) == 0xd63f0000;
+}
+
 /* unwind.c: the call-frame information at pc, which the caller frees; NULL if there is none. */
 Dwarf_Frame *mkperf_unwind_frame(struct mkperf_module *m, uint64_t pc);
 
@@ -84,8 +112,5 @@ Dwarf *mkperf_module_dwarf(struct mkperf_module *m);
 
 /* functions.c: whether the file is a copy of Linux' /proc/kallsyms. Its functions are then those of the module. */
 bool mkperf_functions_of_text(struct mkperf_module *m);
-void mkperf_functions_free(struct mkperf_module *m);
-void mkperf_lines_free(struct mkperf_module *m);
-void mkperf_unwind_free(struct mkperf_module *m);
 
 #endif

@@ -53,20 +53,15 @@ static bool is_conditional(uint32_t i) /* b.cond, cbz, cbnz, tbz, tbnz */
            (i & 0x7e000000) == 0x36000000;
 }
 
-static bool is_call(uint32_t i) /* bl, blr and its authenticated forms */
-{
-    return (i & 0xfc000000) == 0x94000000 || (i & 0xfefff800) == 0xd63f0000;
-}
-
 static bool is_jump(uint32_t i) /* br, ret, eret and their authenticated forms, udf */
 {
-    return ((i & 0xfe000000) == 0xd6000000 && !is_call(i)) || (i & 0xffff0000) == 0;
+    return ((i & 0xfe000000) == 0xd6000000 && !mkperf_is_call(i)) || (i & 0xffff0000) == 0;
 }
 
 /* Returns whether control can continue elsewhere than at the next instruction: branch, call, return, exception. */
 static bool leaves_line(uint32_t i)
 {
-    return is_b(i) || is_conditional(i) || is_call(i) || is_jump(i);
+    return is_b(i) || is_conditional(i) || mkperf_is_call(i) || is_jump(i);
 }
 
 static bool sets_fp(uint32_t i) /* add x29, sp, #imm; mov x29, sp is its alias */
@@ -81,37 +76,6 @@ static bool loads(uint32_t i, unsigned reg)
     bool single = (i & 0xffc003e0) == 0xf94003e0 || (i & 0xffe003e0) == 0xf84003e0;
 
     return ((pair || single) && (i & 31) == reg) || (pair && (i >> 10 & 31) == reg);
-}
-
-static int64_t sign_extend(uint32_t value, unsigned bits)
-{
-    return (int64_t)((uint64_t)value << (64 - bits)) >> (64 - bits);
-}
-
-static int64_t branch_offset(uint32_t i)
-{
-    if (is_b(i)) {
-        return 4 * sign_extend(i & 0x3ffffff, 26);
-    }
-    if ((i & 0x7e000000) == 0x36000000) {
-        return 4 * sign_extend(i >> 5 & 0x3fff, 14);
-    }
-    return 4 * sign_extend(i >> 5 & 0x7ffff, 19);
-}
-
-/* Returns the states behind an instruction that is reached in `state`. */
-static unsigned states_after(uint32_t i, unsigned state)
-{
-    if (sets_fp(i)) {
-        return FRAME;
-    }
-    if (loads(i, 29)) { /* the fp is restored last or together with the lr */
-        return CALLER;
-    }
-    if (is_call(i) && (state & CALLER)) {
-        return (state & ~(unsigned)CALLER) | LOST;
-    }
-    return state;
 }
 
 struct flow {
@@ -150,9 +114,20 @@ static void follow_control(struct flow *f)
         if (!fetch_insn(f->m, f->start + 4 * (uint64_t)at, &insn)) {
             continue;
         }
-        state = states_after(insn, f->state[at]);
+        state = f->state[at];
+        if (sets_fp(insn)) {
+            state = FRAME;
+        } else if (loads(insn, 29)) { /* the fp is restored last or together with the lr */
+            state = CALLER;
+        } else if (mkperf_is_call(insn) && (state & CALLER)) {
+            state = (state & ~(unsigned)CALLER) | LOST;
+        }
         if (is_b(insn) || is_conditional(insn)) {
-            reach(f, at + (uint64_t)(branch_offset(insn) / 4), state);
+            bool tests_bit = (insn & 0x7e000000) == 0x36000000;
+            int64_t to = is_b(insn)  ? mkperf_signed_field(insn, 0, 26)
+                         : tests_bit ? mkperf_signed_field(insn, 5, 14)
+                                     : mkperf_signed_field(insn, 5, 19);
+            reach(f, at + (uint64_t)to, state);
         }
         if (!is_b(insn) && !is_jump(insn)) {
             reach(f, (uint64_t)at + 1, state);
@@ -195,14 +170,6 @@ static enum mkperf_lr lr_by_flow(struct mkperf_module *m, uint64_t pc)
 
 /* ---- call-frame information and the code around an address ---- */
 
-void mkperf_unwind_free(struct mkperf_module *m)
-{
-    if (m->eh_cfi) {
-        dwarf_cfi_end(m->eh_cfi);
-    }
-    free(m->lr_cache);
-}
-
 Dwarf_Frame *mkperf_unwind_frame(struct mkperf_module *m, uint64_t pc)
 {
     Dwarf_Frame *frame = NULL;
@@ -229,30 +196,27 @@ Dwarf_Frame *mkperf_unwind_frame(struct mkperf_module *m, uint64_t pc)
     return frame;
 }
 
-enum rule { RULE_UNKNOWN, RULE_UNDEFINED, RULE_KEPT, RULE_SAVED };
-
-static enum rule register_rule(Dwarf_Frame *frame, int reg)
+enum mkperf_where mkperf_unwind_register(Dwarf_Frame *frame, unsigned reg, unsigned *words)
 {
     Dwarf_Op memory[3], *ops = NULL;
     size_t n = 0;
 
-    if (dwarf_frame_register(frame, reg, memory, &ops, &n) != 0) {
-        return RULE_UNKNOWN;
+    *words = 0;
+    if (dwarf_frame_register(frame, (int)reg, memory, &ops, &n) != 0) {
+        return MKPERF_WHERE_UNKNOWN;
     }
     if (n == 0) {
-        return ops ? RULE_UNDEFINED : RULE_KEPT;
+        return ops != NULL ? MKPERF_WHERE_UNDEFINED : MKPERF_WHERE_KEPT;
     }
-    return RULE_SAVED;
-}
-
-/* Returns whether the register is saved so many bytes below the frame's address. */
-static bool saved_below(Dwarf_Frame *frame, int reg, int64_t bytes)
-{
-    Dwarf_Op memory[3], *ops = NULL;
-    size_t n = 0;
-
-    return dwarf_frame_register(frame, reg, memory, &ops, &n) == 0 && n == 2 &&
-           ops[1].atom == DW_OP_plus_uconst && (int64_t)ops[1].number == -bytes;
+    int64_t below = n == 2 && ops[0].atom == DW_OP_call_frame_cfa &&
+                            ops[1].atom == DW_OP_plus_uconst
+                        ? -(int64_t)ops[1].number
+                        : 0;
+    if (below > 0 && below % MKPERF_WORD == 0 &&
+        below <= (int64_t)MKPERF_WORD * MKPERF_MOST_WORDS) {
+        *words = (unsigned)(below / MKPERF_WORD);
+    }
+    return MKPERF_WHERE_SAVED;
 }
 
 /* Returns whether the frame's address is computed from register `reg`. If that is the frame pointer, it is set up. */
@@ -303,87 +267,62 @@ static enum mkperf_lr lr_by_code(struct mkperf_module *m, uint64_t pc,
     return MKPERF_LR_UNKNOWN;
 }
 
-static enum mkperf_lr lr_by_frame_aarch64(Dwarf_Frame *frame)
+/* Decides by the frame. */
+static enum mkperf_lr lr_by_frame(bool riscv, Dwarf_Frame *frame)
 {
-    if (frame_based_on(frame, AARCH64_FP)) {
-        return MKPERF_LR_NO;
-    }
-    switch (register_rule(frame, AARCH64_LR)) {
-    case RULE_KEPT:
-        return MKPERF_LR_YES;
-    case RULE_UNDEFINED: /* the outermost function: no caller */
-        return MKPERF_LR_NO;
-    case RULE_SAVED:
-        /* A frame whose fp was never saved: compiled without frame pointers. Its caller is in
-         * neither the chain nor, with certainty, the link register. */
-        return register_rule(frame, AARCH64_FP) == RULE_SAVED ? MKPERF_LR_NO : MKPERF_LR_UNKNOWN;
-    case RULE_UNKNOWN:
-        break;
-    }
-    return MKPERF_LR_UNKNOWN;
-}
+    unsigned fp_words, ra_words, fp_register = riscv ? RISCV_FP : AARCH64_FP;
+    enum mkperf_where fp = mkperf_unwind_register(frame, fp_register, &fp_words);
+    enum mkperf_where ra = mkperf_unwind_register(frame, riscv ? RISCV_RA : AARCH64_LR, &ra_words);
 
-/*
- * Decides by the frame for RISC-V. Compilers base the frame's address on s0 as soon as, and as long as, s0 is set. A
- * function that calls nothing has a frame without ra, s0 being in its place. Before s0 is set, the frame pointer is the
- * caller's, and ra is not overwritten.
- */
-static enum mkperf_lr lr_by_frame_riscv(Dwarf_Frame *frame)
-{
-    enum rule ra = register_rule(frame, RISCV_RA);
-
-    if (frame_based_on(frame, RISCV_FP)) {
-        return ra == RULE_KEPT && saved_below(frame, RISCV_FP, 8) ? MKPERF_LR_YES : MKPERF_LR_NO;
+    if (frame_based_on(frame, fp_register)) {
+        /* RISC-V: a function that calls nothing has a frame without ra, s0 being in its place. Compilers base the frame's address
+         * on s0 as soon as, and as long as, s0 is set. */
+        bool leaf = riscv && ra == MKPERF_WHERE_KEPT && fp == MKPERF_WHERE_SAVED && fp_words == 1;
+        return leaf ? MKPERF_LR_YES : MKPERF_LR_NO;
     }
     switch (ra) {
-    case RULE_SAVED:
-        return register_rule(frame, RISCV_FP) == RULE_SAVED ? MKPERF_LR_YES : MKPERF_LR_UNKNOWN;
-    case RULE_KEPT:
+    case MKPERF_WHERE_KEPT:
         return MKPERF_LR_YES;
-    case RULE_UNDEFINED:
+    case MKPERF_WHERE_UNDEFINED: /* the outermost function: no caller */
         return MKPERF_LR_NO;
+    case MKPERF_WHERE_SAVED:
+        /* A frame whose fp was never saved: compiled without frame pointers. Its caller is in neither the chain nor, with
+         * certainty, the link register. RISC-V: before s0 is set, it is the caller's, and ra is not overwritten. */
+        return fp != MKPERF_WHERE_SAVED ? MKPERF_LR_UNKNOWN : riscv ? MKPERF_LR_YES : MKPERF_LR_NO;
     default:
         return MKPERF_LR_UNKNOWN;
     }
 }
 
-static enum mkperf_lr lr_at(struct mkperf_module *m, uint64_t pc)
+enum mkperf_lr mkperf_lr_is_caller(struct mkperf_module *m, uint64_t pc)
 {
-    if (m->machine == EM_X86_64) {
-        return MKPERF_LR_NO;
-    }
-    struct mkperf_symbol function;
-    Dwarf_Frame *frame = mkperf_unwind_frame(m, pc);
+    size_t slot = (pc >> 1 ^ pc >> 13) & (MKPERF_LR_CACHE - 1);
     enum mkperf_lr answer = MKPERF_LR_UNKNOWN;
+    struct mkperf_symbol function;
 
+    if (m == NULL || m->machine == EM_X86_64) {
+        return m == NULL ? MKPERF_LR_UNKNOWN : MKPERF_LR_NO;
+    }
+    if (!m->lr_cache) {
+        m->lr_cache = mkperf_xcalloc(MKPERF_LR_CACHE, sizeof *m->lr_cache);
+    }
+    if (m->lr_cache[slot].known && m->lr_cache[slot].pc == pc) {
+        return m->lr_cache[slot].answer;
+    }
+    Dwarf_Frame *frame = mkperf_unwind_frame(m, pc);
     if (m->machine != EM_AARCH64) {
-        answer = frame ? lr_by_frame_riscv(frame) : MKPERF_LR_UNKNOWN;
+        answer = frame ? lr_by_frame(true, frame) : MKPERF_LR_UNKNOWN;
     } else if (pc % 4 == 0) {
         if (mkperf_symbol_at(m, pc, &function)) {
             answer = lr_by_code(m, pc, function);
         }
         if (answer == MKPERF_LR_UNKNOWN) {
-            answer = frame ? lr_by_frame_aarch64(frame) : lr_by_flow(m, pc);
+            answer = frame ? lr_by_frame(false, frame) : lr_by_flow(m, pc);
         }
     }
     free(frame);
+    m->lr_cache[slot].answer = answer;
+    m->lr_cache[slot].pc = pc;
+    m->lr_cache[slot].known = true;
     return answer;
-}
-
-enum mkperf_lr mkperf_lr_is_caller(struct mkperf_module *m, uint64_t pc)
-{
-    size_t slot = (pc >> 1 ^ pc >> 13) & (MKPERF_LR_CACHE - 1);
-
-    if (m == NULL) {
-        return MKPERF_LR_UNKNOWN;
-    }
-    if (!m->lr_cache) {
-        m->lr_cache = mkperf_xcalloc(MKPERF_LR_CACHE, sizeof *m->lr_cache);
-    }
-    if (!m->lr_cache[slot].known || m->lr_cache[slot].pc != pc) {
-        m->lr_cache[slot].answer = lr_at(m, pc);
-        m->lr_cache[slot].pc = pc;
-        m->lr_cache[slot].known = true;
-    }
-    return m->lr_cache[slot].answer;
 }

@@ -24,8 +24,6 @@
 #include "symbols_internal.h"
 #include <mkperf/unwind.h>
 
-enum { WORD = 8, MOST_WORDS = 0xffff };
-
 struct frame_state;
 
 /* An architecture: the DWARF numbers of registers, the smallest distance of two instructions, and their effect on a frame. */
@@ -35,30 +33,6 @@ struct registers {
     bool (*never_continues)(uint32_t instruction);
     void (*follow)(struct frame_state *f, uint32_t instruction);
 };
-
-enum where { WHERE_KEPT, WHERE_SAVED, WHERE_UNDEFINED, WHERE_OTHER };
-
-/* Finds where a register of the caller is. SAVED: so many words below the caller's sp. */
-static enum where find_register(Dwarf_Frame *frame, unsigned reg, unsigned *words)
-{
-    Dwarf_Op memory[3], *ops = NULL;
-    size_t n = 0;
-
-    *words = 0;
-    if (dwarf_frame_register(frame, (int)reg, memory, &ops, &n) != 0) {
-        return WHERE_OTHER;
-    }
-    if (n == 0) {
-        return ops == memory ? WHERE_UNDEFINED : WHERE_KEPT;
-    }
-    int64_t offset = n == 2 && ops[1].atom == DW_OP_plus_uconst ? (int64_t)ops[1].number : 0;
-    if (ops[0].atom != DW_OP_call_frame_cfa || n != 2 || offset >= 0 || offset % WORD != 0 ||
-        offset < -(int64_t)WORD * MOST_WORDS) {
-        return WHERE_OTHER;
-    }
-    *words = (unsigned)(-offset / WORD);
-    return WHERE_SAVED;
-}
 
 /* Finds the caller's sp: so many words above sp, or above fp. False: a rule cannot express it. */
 static bool find_cfa(Dwarf_Frame *frame, const struct registers *r, unsigned *words,
@@ -75,9 +49,9 @@ static bool find_cfa(Dwarf_Frame *frame, const struct registers *r, unsigned *wo
     int64_t offset = (int64_t)(extended ? ops[0].number2 : ops[0].number);
 
     *flags = reg == r->fp ? MKPERF_UNWIND_FROM_FP : 0;
-    *words = (unsigned)(offset / WORD);
-    return (reg == r->sp || reg == r->fp) && offset >= 0 && offset % WORD == 0 &&
-           offset <= (int64_t)WORD * MOST_WORDS;
+    *words = (unsigned)(offset / MKPERF_WORD);
+    return (reg == r->sp || reg == r->fp) && offset >= 0 && offset % MKPERF_WORD == 0 &&
+           offset <= (int64_t)MKPERF_WORD * MKPERF_MOST_WORDS;
 }
 
 /* Rows of code in succession that save the return address. */
@@ -99,17 +73,18 @@ static uint64_t make_rule(Dwarf_Frame *frame, const struct registers *r, bool *s
 {
     unsigned cfa = 0, ra, fp;
     uint64_t flags = 0;
-    enum where where = find_register(frame, r->ra, &ra);
-    enum where fp_where = find_register(frame, r->fp, &fp);
+    enum mkperf_where where = mkperf_unwind_register(frame, r->ra, &ra);
+    enum mkperf_where fp_where = mkperf_unwind_register(frame, r->fp, &fp);
     bool expressed = find_cfa(frame, r, &cfa, &flags);
 
-    *saves = where == WHERE_SAVED;
+    *saves = where == MKPERF_WHERE_SAVED && ra != 0;
     *framed = r->counts_from_fp ? (flags & MKPERF_UNWIND_FROM_FP) != 0
-                                : fp_where == WHERE_SAVED && fp == ra + 1;
-    if (where == WHERE_UNDEFINED) {
+                                : fp_where == MKPERF_WHERE_SAVED && fp == ra + 1;
+    if (where == MKPERF_WHERE_UNDEFINED) {
         return MKPERF_UNWIND_STOP | MKPERF_UNWIND_OUTERMOST;
     }
-    if (where == WHERE_OTHER || fp_where == WHERE_OTHER || !expressed) {
+    if (where == MKPERF_WHERE_UNKNOWN || fp_where == MKPERF_WHERE_UNKNOWN || !expressed ||
+        (where == MKPERF_WHERE_SAVED && ra == 0) || (fp_where == MKPERF_WHERE_SAVED && fp == 0)) {
         return MKPERF_UNWIND_STOP;
     }
     return mkperf_unwind_rule(cfa, ra, fp, flags);
@@ -141,7 +116,8 @@ static struct frame_state state_of(uint64_t row)
     bool from_fp = (row & MKPERF_UNWIND_FROM_FP) != 0;
 
     return (struct frame_state){.row = row,
-                                .above_sp = from_fp ? UNKNOWN : (int64_t)(row & 0xffff) * WORD,
+                                .above_sp = from_fp ? UNKNOWN
+                                                    : (int64_t)(row & 0xffff) * MKPERF_WORD,
                                 .from_fp = from_fp};
 }
 
@@ -149,20 +125,15 @@ static struct frame_state state_of(uint64_t row)
 static uint64_t packed_rule(const struct frame_state *f)
 {
     unsigned ra = f->row >> 16 & 0xffff, fp = f->row >> 32 & 0xffff;
-    int64_t words = f->above_sp / WORD;
+    int64_t words = f->above_sp / MKPERF_WORD;
 
     if (f->from_fp) {
         return f->row;
     }
-    if (f->above_sp < 0 || f->above_sp % WORD != 0 || words > MOST_WORDS) {
+    if (f->above_sp < 0 || f->above_sp % MKPERF_WORD != 0 || words > MKPERF_MOST_WORDS) {
         return MKPERF_UNWIND_STOP;
     }
     return mkperf_unwind_rule((unsigned)words, ra > words ? 0 : ra, fp > words ? 0 : fp, 0);
-}
-
-static int64_t signed_field(uint32_t instruction, unsigned low, unsigned bits)
-{
-    return (int32_t)(instruction << (32 - low - bits)) >> (32 - bits);
 }
 
 /* Execution does not continue behind these: b, br, ret, eret, brk, udf (Arm ARM, C4.1). */
@@ -184,12 +155,13 @@ static void follow_instruction(struct frame_state *f, uint32_t i)
         unsigned opc = i >> 30;
         bool before = pair ? (i >> 23 & 3) != 1
                            : (i >> 11 & 1) != 0; /* the address has the offset */
-        moved = pair ? signed_field(i, 15, 7) * (INT64_C(4) << (i >> 26 & 1 ? opc : opc >> 1))
-                     : signed_field(i, 12, 9);
+        moved = pair
+                    ? mkperf_signed_field(i, 15, 7) * (INT64_C(4) << (i >> 26 & 1 ? opc : opc >> 1))
+                    : mkperf_signed_field(i, 12, 9);
         bool fp = pair ? (i & 0xfe00001f) == (0xa8000000 | FP)
                        : (i & 0xfc00001f) == (0xf8000000 | FP);
         if (load && fp && f->from_fp) { /* the caller's fp, from its place */
-            f->above_sp = (before ? moved : 0) + (int64_t)(f->row >> 32 & 0xffff) * WORD;
+            f->above_sp = (before ? moved : 0) + (int64_t)(f->row >> 32 & 0xffff) * MKPERF_WORD;
             f->from_fp = false;
         }
         moved = pair && (i >> 23 & 1) == 0 ? 0 : moved;
@@ -198,7 +170,7 @@ static void follow_instruction(struct frame_state *f, uint32_t i)
         moved = (int64_t)(i >> 10 & 0xfff) << (i >> 22 & 1 ? 12 : 0);
         moved = i >> 30 & 1 ? -moved : moved;
         if (from == FP && f->from_fp) {
-            f->above_sp = (int64_t)(f->row & 0xffff) * WORD;
+            f->above_sp = (int64_t)(f->row & 0xffff) * MKPERF_WORD;
         } else if (from != SP) {
             f->above_sp = UNKNOWN;
         }
@@ -235,21 +207,22 @@ static void riscv_follow(struct frame_state *f, uint32_t i)
     if ((i & 0xef83) == 0x6101 && is_short(i)) { /* c.addi16sp */
         unsigned offset = moved_bits(i, 12, 1, 9) | moved_bits(i, 3, 2, 7) |
                           moved_bits(i, 5, 1, 6) | moved_bits(i, 2, 1, 5) | moved_bits(i, 6, 1, 4);
-        f->above_sp -= f->above_sp != UNKNOWN ? signed_field(offset, 0, 10) : 0;
+        f->above_sp -= f->above_sp != UNKNOWN ? mkperf_signed_field(offset, 0, 10) : 0;
     } else if ((i & 0xef83) == 0x0101 && is_short(i)) { /* c.addi */
         unsigned offset = moved_bits(i, 12, 1, 5) | moved_bits(i, 2, 5, 0);
-        f->above_sp -= f->above_sp != UNKNOWN ? signed_field(offset, 0, 6) : 0;
+        f->above_sp -= f->above_sp != UNKNOWN ? mkperf_signed_field(offset, 0, 6) : 0;
     } else if ((i & 0xfffff) == 0x10113) { /* addi sp, sp */
-        f->above_sp -= f->above_sp != UNKNOWN ? signed_field(i, 20, 12) : 0;
+        f->above_sp -= f->above_sp != UNKNOWN ? mkperf_signed_field(i, 20, 12) : 0;
     } else if ((i & 0xfffff) == 0x40113) { /* addi sp, s0 */
-        f->above_sp = f->from_fp ? (int64_t)(f->row & 0xffff) * WORD - signed_field(i, 20, 12)
+        f->above_sp = f->from_fp ? (int64_t)(f->row & 0xffff) * MKPERF_WORD -
+                                       mkperf_signed_field(i, 20, 12)
                                  : UNKNOWN;
     } else if (((i & 0xef83) == 0x6402 && is_short(i)) || (i & 0xfffff) == 0x13403) { /* ld s0 */
         int64_t at = is_short(i) ? (int64_t)(moved_bits(i, 12, 1, 5) | moved_bits(i, 5, 2, 3) |
                                              moved_bits(i, 2, 3, 6))
-                                 : signed_field(i, 20, 12);
+                                 : mkperf_signed_field(i, 20, 12);
         if (f->from_fp) { /* the caller's, from its place */
-            f->above_sp = at + (int64_t)(f->row >> 32 & 0xffff) * WORD;
+            f->above_sp = at + (int64_t)(f->row >> 32 & 0xffff) * MKPERF_WORD;
             f->from_fp = false;
         }
     } else if (rd == 2 && (is_short(i) ? (i & 0xe003) == 0x8002
@@ -283,18 +256,6 @@ static void add_inside(const struct mkperf_module *m, const struct registers *r,
 
 /* ---- rows -------------------------------------------------------------------------------------- */
 
-/* Returns the function in which the program begins. It has no caller, whether call-frame information says so or not. */
-static struct mkperf_symbol first_function(struct mkperf_module *m)
-{
-    struct mkperf_symbol first = {0};
-    GElf_Ehdr header;
-
-    if (gelf_getehdr(m->elf, &header) == NULL || !mkperf_symbol_at(m, header.e_entry, &first)) {
-        first = (struct mkperf_symbol){0};
-    }
-    return first;
-}
-
 /* Adds the rows of an executable segment. *saving, *plain: grow by the bytes of code that save a return address, and of
  * that without a frame pointer. */
 static void add_segment(struct mkperf_module *m, const struct mkperf_segment *s,
@@ -303,10 +264,14 @@ static void add_segment(struct mkperf_module *m, const struct mkperf_segment *s,
     /* A segment's size in memory can be any number, so the search ends with the file. */
     uint64_t rest = s->offset < m->size ? m->size - s->offset : 0;
     uint64_t end = s->vaddr + (s->size < rest ? s->size : rest);
-    struct mkperf_symbol first = first_function(m);
+    struct mkperf_symbol first; /* has no caller, whether call-frame information says so or not */
+    GElf_Ehdr header;
     struct saving_run run = {0};
     uint64_t next;
 
+    if (gelf_getehdr(m->elf, &header) == NULL || !mkperf_symbol_at(m, header.e_entry, &first)) {
+        first = (struct mkperf_symbol){0};
+    }
     for (uint64_t at = s->vaddr; at < end; at = next) {
         Dwarf_Frame *frame = mkperf_unwind_frame(m, at);
         uint64_t rule = at - first.start < first.size ? MKPERF_UNWIND_STOP | MKPERF_UNWIND_OUTERMOST
