@@ -46,7 +46,9 @@ static uint64_t advice_for(const struct budget_command *c, uint64_t enough_ns, u
 /* Returns the same for a PD, or 0 if none is advised, because the PD was throttled. */
 static uint64_t advice_for_pd(const struct budget_command *c, const struct mkperf_demand_pd *p)
 {
-    return p->throttled != 0 ? 0 : advice_for(c, mkperf_demand_budget(p), p->period_ns);
+    return p->throttled != 0
+               ? 0
+               : advice_for(c, mkperf_demand_budget(p, p->period_ns, p->worst_ns), p->period_ns);
 }
 
 static void print_pd(struct budget_command *c, const struct mkperf_analysis *a, uint32_t number,
@@ -195,7 +197,7 @@ static void print_periods(struct budget_command *c, const struct mkperf_analysis
     }
     for (unsigned i = 0; i < MKPERF_DEMAND_PERIODS; i++) {
         uint64_t period = mkperf_demand_period(p, i);
-        uint64_t budget = advice_for(c, mkperf_demand_budget_of(p, period), period);
+        uint64_t budget = advice_for(c, mkperf_demand_budget(p, period, 0), period);
 
         if (c->json) {
             REPORT_ROW(&c->values, "budget-period", REPORT_TEXT("pd", a->pd[number].name),

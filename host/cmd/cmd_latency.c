@@ -118,7 +118,7 @@ static enum mkperf_status print_recording(struct latency_command *c, FILE *out,
                                           struct mkperf_error *e)
 {
     struct mkperf_analysis *a = mkperf_analysis_new();
-    const struct mkperf_question question = {.text = "latency"};
+    const struct mkperf_question question = {.text = mkperf_xstrdup("latency")};
     struct mkperf_latency_rows rows = {0};
 
     if (mkperf_analysis_read(a, mkperf_analysis_sink(a), c->input, &question, e) == MKPERF_OK) {

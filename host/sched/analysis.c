@@ -39,6 +39,30 @@ const struct mkperf_shape_row mkperf_analysis_rows[] = {
     MKPERF_SHAPE_BYTES(struct mkperf_analysis, events, calls_open),
     MKPERF_SHAPE_END};
 
+void *sched_item(void **array, unsigned *n, unsigned *room, size_t size, const uint32_t *key,
+                 size_t words)
+{
+    char *at = *array;
+
+    for (unsigned i = 0; i < *n; i++, at += size) {
+        const uint32_t *word = (const uint32_t *)(const void *)at;
+        size_t same = 0;
+        while (same < words && word[same] == key[same]) {
+            same++;
+        }
+        if (same == words) {
+            return at;
+        }
+    }
+    if (*n == *room) {
+        *room = (unsigned)mkperf_room(*room, (size_t)*n + 1);
+        *array = mkperf_xrealloc(*array, *room, size);
+    }
+    at = (char *)*array + (*n)++ * size;
+    memset(at, 0, size);
+    return memcpy(at, key, words * sizeof *key);
+}
+
 const char *mkperf_analysis_name(const struct mkperf_analysis *a, uint32_t pd)
 {
     return pd < a->npds && a->pd[pd].name != NULL ? a->pd[pd].name : "?";
@@ -209,8 +233,10 @@ enum mkperf_status mkperf_analysis_read(struct mkperf_analysis *a, struct mkperf
     }
     q.kept[n] = (struct mkperf_shaped){a, mkperf_analysis_rows};
     sink.leaves_only = true;
-    return mkperf_input_ask(path, &in, &sink, &q, e) != MKPERF_OK || a->events != 0
-               ? e->status
+    enum mkperf_status status = mkperf_input_ask(path, &in, &sink, &q, e);
+    free((char *)(uintptr_t)q.text);
+    return status != MKPERF_OK || a->events != 0
+               ? status
                : mkperf_error_set(e, MKPERF_ERR_INPUT,
                                   "%s: no scheduling events were recorded (mkperf record --sched)",
                                   path);

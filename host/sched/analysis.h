@@ -271,7 +271,7 @@ void mkperf_analysis_listen(struct mkperf_analysis *a, struct mkperf_analysis_li
 extern const struct mkperf_shape_row mkperf_analysis_rows[];
 /*
  * Reads the recording at `path` into a sink that passes all events on to `a`, or answers the question from a snapshot (import/import.h).
- * The question lists what listeners and the sink collect; `a` is added. NULL: it is not kept. INPUT: also if it has no scheduling events.
+ * The question lists what listeners and the sink collect; `a` is added, and its text is freed. NULL: it is not kept. INPUT: also if it has no scheduling events.
  */
 enum mkperf_status mkperf_analysis_read(struct mkperf_analysis *a, struct mkperf_sink sink,
                                         const char *path, const struct mkperf_question *question,
@@ -446,10 +446,9 @@ struct mkperf_demand {
 void mkperf_demand_attach(struct mkperf_demand *d, struct mkperf_analysis *a);
 /* Returns the least budget in ns, at most the period, with which no run would have waited for a refill, to the
  * microsecond above it. The kernel keeps two refills, as seL4's contexts of constant bandwidth do: MCS,
- * refill_budget_check and refill_unblock_check. */
-uint64_t mkperf_demand_budget(const struct mkperf_demand_pd *p);
-/* Returns that budget if the PD had this period. */
-uint64_t mkperf_demand_budget_of(const struct mkperf_demand_pd *p, uint64_t period_ns);
+ * refill_budget_check and refill_unblock_check. worst_ns: the demand if it is known for this period, else 0. */
+uint64_t mkperf_demand_budget(const struct mkperf_demand_pd *p, uint64_t period_ns,
+                              uint64_t worst_ns);
 /*
  * Both functions assume that the other PDs of the core use all of their budgets. Only PDs of the same or a higher priority
  * count, and PDs for which a passive PD of such a priority works. mkperf's own PDs do not count. Within any window of time,

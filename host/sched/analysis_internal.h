@@ -47,6 +47,13 @@ void sched_charge_ready(struct mkperf_analysis *a, uint32_t pd);
 void sched_demand_conclude(void *self);
 extern const struct mkperf_shape_row sched_demand_rows[];
 
+/* analysis.c: returns the item of an array that begins with these words. If there is none, it is added, and the rest of it is 0. */
+void *sched_item(void **array, unsigned *n, unsigned *room, size_t size, const uint32_t *key,
+                 size_t words);
+#define SCHED_ITEM(array, n, room, ...)                                                            \
+    sched_item((void **)&(array), &(n), &(room), sizeof *(array), (const uint32_t[]){__VA_ARGS__}, \
+               sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
+
 /* Returns whether this number is a PD, not the idle thread and not MKPERF_SCHED_NOBODY. */
 static inline bool sched_is_pd(const struct mkperf_analysis *a, uint32_t pd)
 {

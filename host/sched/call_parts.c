@@ -127,17 +127,8 @@ void sched_call_end(struct mkperf_analysis *a, uint32_t from, uint32_t callee, u
     }
     p->wall = now - call->start;
     p->other = p->wall - p->wait - p->own - p->nested - p->preempted - p->budget;
-    unsigned i = 0;
-    while (i < a->nedges && (a->edge[i].from != from || a->edge[i].to != call->to ||
-                             a->edge[i].exit != call->exit)) {
-        i++;
-    }
-    if (i == a->nedges) {
-        MKPERF_GROW(a->edge, a->edge_room, a->nedges + 1);
-        a->edge[a->nedges++] =
-            (struct mkperf_call_edge){.from = from, .to = call->to, .exit = call->exit};
-    }
-    struct mkperf_call_edge *edge = &a->edge[i];
+    struct mkperf_call_edge *edge =
+        SCHED_ITEM(a->edge, a->nedges, a->edge_room, from, call->to, call->exit);
     if (edge->wall.count == 0 || p->wall > edge->worst.wall) {
         edge->worst = *p;
         edge->worst_at = now;
@@ -161,41 +152,14 @@ void sched_call_end(struct mkperf_analysis *a, uint32_t from, uint32_t callee, u
 
 enum { CALLERS = 64 }; /* longest chain of calls that is followed */
 
-/* Returns the PD of the highest priority that waits for what pd serves, or NOBODY. */
-static uint32_t highest_caller(const struct mkperf_analysis *a, uint32_t pd)
-{
-    uint32_t high = MKPERF_SCHED_NOBODY, at = a->pd[pd].serving;
-
-    for (unsigned i = 0; i < CALLERS && at < a->npds; i++, at = a->pd[at].serving) {
-        const struct mkperf_scheduling *s = &a->pd[at].scheduling;
-
-        if (s->known &&
-            (high == MKPERF_SCHED_NOBODY || s->priority > a->pd[high].scheduling.priority)) {
-            high = at;
-        }
-    }
-    return high;
-}
-
 static void count_inversion(struct mkperf_analysis *a, uint32_t high, uint32_t holder,
                             uint32_t runner, uint64_t from, uint64_t to)
 {
-    struct mkperf_inversion *v = a->inversion;
-    unsigned i = 0;
-
     if (to <= from) {
         return;
     }
-    while (i < a->ninversions &&
-           (v[i].high != high || v[i].holder != holder || v[i].runner != runner)) {
-        i++;
-    }
-    if (i == a->ninversions) {
-        MKPERF_GROW(a->inversion, a->inversion_room, a->ninversions + 1);
-        a->inversion[a->ninversions++] =
-            (struct mkperf_inversion){.high = high, .holder = holder, .runner = runner};
-    }
-    v = &a->inversion[i];
+    struct mkperf_inversion *v =
+        SCHED_ITEM(a->inversion, a->ninversions, a->inversion_room, high, holder, runner);
     v->count++;
     v->total += to - from;
     if (to - from > v->worst) {
@@ -233,7 +197,15 @@ void sched_inversions_begin(struct mkperf_analysis *a, uint32_t core, uint64_t n
         if (p->state != MKPERF_PD_READY || p->core != core || p->inverted || i == runner) {
             continue;
         }
-        uint32_t high = highest_caller(a, i);
+        /* The PD of the highest priority that waits for what this one serves. */
+        uint32_t high = MKPERF_SCHED_NOBODY, at = p->serving;
+        for (unsigned k = 0; k < CALLERS && at < a->npds; k++, at = a->pd[at].serving) {
+            const struct mkperf_scheduling *its = &a->pd[at].scheduling;
+            if (its->known &&
+                (high == MKPERF_SCHED_NOBODY || its->priority > a->pd[high].scheduling.priority)) {
+                high = at;
+            }
+        }
         if (high != MKPERF_SCHED_NOBODY && has_lower_priority(a, runner, high)) {
             p->inverted = true;
             p->inverted_high = high;

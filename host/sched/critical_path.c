@@ -123,13 +123,12 @@ struct mkperf_sink mkperf_path_choice_sink(struct mkperf_path_choice *c)
 enum mkperf_status mkperf_path_choice_read(struct mkperf_path_choice *c, const char *path,
                                            struct mkperf_error *e)
 {
-    char *text = mkperf_xprintf("choice %d at %d %" PRIu64 " '%s' '%s'", c->kind, c->has_at,
-                                c->at_ns, c->first, c->second);
-    const struct mkperf_question question = {.text = text, .kept = {{c, choice_rows}}};
+    const struct mkperf_question question = {
+        .text = mkperf_xprintf("choice %d at %d %" PRIu64 " '%s' '%s'", c->kind, c->has_at,
+                               c->at_ns, c->first, c->second),
+        .kept = {{c, choice_rows}}};
 
-    (void)mkperf_analysis_read(c->analysis, mkperf_path_choice_sink(c), path, &question, e);
-    free(text);
-    return e->status;
+    return mkperf_analysis_read(c->analysis, mkperf_path_choice_sink(c), path, &question, e);
 }
 
 enum mkperf_status mkperf_path_choice_check(const struct mkperf_path_choice *c,
@@ -223,12 +222,11 @@ void mkperf_timeline_attach(struct mkperf_timeline *t, struct mkperf_analysis *a
 enum mkperf_status mkperf_timeline_read(struct mkperf_timeline *t, struct mkperf_analysis *a,
                                         const char *path, struct mkperf_error *e)
 {
-    char *text = mkperf_xprintf("timeline %" PRIu64 " %" PRIu64, t->from_ns, t->to_ns);
-    const struct mkperf_question question = {.text = text, .kept = {{t, timeline_rows}}};
+    const struct mkperf_question question = {
+        .text = mkperf_xprintf("timeline %" PRIu64 " %" PRIu64, t->from_ns, t->to_ns),
+        .kept = {{t, timeline_rows}}};
 
-    (void)mkperf_analysis_read(a, mkperf_analysis_sink(a), path, &question, e);
-    free(text);
-    return e->status;
+    return mkperf_analysis_read(a, mkperf_analysis_sink(a), path, &question, e);
 }
 
 void mkperf_timeline_free(struct mkperf_timeline *t)
@@ -297,25 +295,6 @@ struct walk {
     unsigned jumps; /* steps from PD to PD at the same time; bounded by the number of PDs */
 };
 
-/* Puts a step before those that were found. The array is reversed until the end of the walk. */
-static void prepend_step(struct walk *w, struct mkperf_interval what)
-{
-    struct mkperf_path *path = w->path;
-
-    if (path->n > 0) {
-        struct mkperf_path_step *later = &path->step[path->n - 1];
-
-        if (later->entered == MKPERF_SCHED_SWITCH && !later->irq_known &&
-            later->what.pd == what.pd && later->what.state == what.state &&
-            later->what.by == what.by && later->what.serving == what.serving) {
-            later->what.from = what.from;
-            return;
-        }
-    }
-    MKPERF_GROW(path->step, path->room, path->n + 1);
-    path->step[path->n++] = (struct mkperf_path_step){.what = what};
-}
-
 /* Returns what made the PD ready at a time: the last arrow to it. Returns NULL if there is no
  * arrow. */
 static const struct mkperf_woken *woken_at(const struct walk *w, uint64_t ns)
@@ -380,7 +359,18 @@ static void walk_step(struct walk *w)
     }
     i.from = i.from > w->path->from ? i.from : w->path->from;
     i.to = w->now;
-    prepend_step(w, i);
+    /* Puts the step before those that were found: the array is reversed until the end of the walk. */
+    struct mkperf_path *path = w->path;
+    struct mkperf_path_step *later = path->n > 0 ? &path->step[path->n - 1] : NULL;
+    if (later != NULL && later->entered == MKPERF_SCHED_SWITCH && !later->irq_known &&
+        later->what.pd == i.pd && later->what.state == i.state && later->what.by == i.by &&
+        later->what.serving == i.serving) {
+        later->what.from = i.from;
+    } else {
+        MKPERF_GROW(path->step, path->room, path->n + 1);
+        assert(path->step != NULL);
+        path->step[path->n++] = (struct mkperf_path_step){.what = i};
+    }
     if (wake != NULL && wake->kind == MKPERF_SCHED_IRQ) {
         w->path->step[w->path->n - 1].irq_known = true;
         w->path->step[w->path->n - 1].irq = wake->irq;

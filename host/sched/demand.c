@@ -4,31 +4,6 @@
 
 #include "analysis_internal.h"
 
-/* Adds a run behind those of the window, which then ends with it. */
-static void add_run(struct mkperf_demand_pd *p, uint64_t from, uint64_t to)
-{
-    uint64_t begin = to > p->period_ns ? to - p->period_ns : 0, outside = 0;
-
-    p->sum_ns += to - from;
-    if (p->n > p->first && p->run[p->n - 1].to == from) {
-        p->run[p->n - 1].to = to;
-    } else {
-        MKPERF_GROW(p->run, p->room, p->n + 1);
-        p->run[p->n++] = (struct mkperf_demand_run){from, to};
-    }
-    while (p->run[p->first].to <= begin) { /* the last run ends behind it */
-        p->sum_ns -= p->run[p->first].to - p->run[p->first].from;
-        p->first++;
-    }
-    if (p->run[p->first].from < begin) {
-        outside = begin - p->run[p->first].from;
-    }
-    if (p->sum_ns - outside > p->worst_ns) {
-        p->worst_ns = p->sum_ns - outside;
-        p->worst_from = begin;
-    }
-}
-
 static void add_demand_interval(void *self, const struct mkperf_interval *i)
 {
     struct mkperf_demand *d = self;
@@ -57,7 +32,24 @@ static void add_demand_interval(void *self, const struct mkperf_interval *i)
     p->priority = p->priority > priority ? p->priority : priority;
     p->used_ns += ns;
     p->for_ns += payer != i->pd ? ns : 0;
-    add_run(p, i->from, i->to);
+    /* Adds the run behind those of the window, which then ends with it. */
+    uint64_t begin = i->to > p->period_ns ? i->to - p->period_ns : 0;
+    p->sum_ns += ns;
+    if (p->n > p->first && p->run[p->n - 1].to == i->from) {
+        p->run[p->n - 1].to = i->to;
+    } else {
+        MKPERF_GROW(p->run, p->room, p->n + 1);
+        p->run[p->n++] = (struct mkperf_demand_run){i->from, i->to};
+    }
+    while (p->run[p->first].to <= begin) { /* the last run ends behind it */
+        p->sum_ns -= p->run[p->first].to - p->run[p->first].from;
+        p->first++;
+    }
+    uint64_t first = p->run[p->first].from, outside = first < begin ? begin - first : 0;
+    if (p->sum_ns - outside > p->worst_ns) {
+        p->worst_ns = p->sum_ns - outside;
+        p->worst_from = begin;
+    }
 }
 
 enum { REFILLS = 2, LEAST_NS = 20000, STEP_NS = 1000, MOST_PERIODS = 64, MOST_STEPS = 10000 };
@@ -114,12 +106,13 @@ static bool serve(struct server *s, uint64_t from, uint64_t to)
     return true;
 }
 
-uint64_t mkperf_demand_budget(const struct mkperf_demand_pd *p)
+uint64_t mkperf_demand_budget(const struct mkperf_demand_pd *p, uint64_t period_ns,
+                              uint64_t worst_ns)
 {
-    uint64_t low = p->worst_ns / STEP_NS, high = p->period_ns / STEP_NS; /* high suffices */
+    uint64_t low = worst_ns / STEP_NS, high = period_ns / STEP_NS; /* high suffices */
 
     for (unsigned i = 0; i < p->nfound; i++) {
-        if (p->found[i].period_ns == p->period_ns && p->found[i].worst_ns == p->worst_ns) {
+        if (p->found[i].period_ns == period_ns && p->found[i].worst_ns == worst_ns) {
             return p->found[i].budget_ns;
         }
     }
@@ -127,7 +120,7 @@ uint64_t mkperf_demand_budget(const struct mkperf_demand_pd *p)
         uint64_t middle = low + (high - low) / 2;
 
         struct server s = {
-            .period = p->period_ns, .n = 1, .refill = {{.at = 0, .amount = middle * STEP_NS}}};
+            .period = period_ns, .n = 1, .refill = {{.at = 0, .amount = middle * STEP_NS}}};
         size_t i = 0;
 
         while (i < p->n && serve(&s, p->run[i].from, p->run[i].to)) {
@@ -142,27 +135,6 @@ uint64_t mkperf_demand_budget(const struct mkperf_demand_pd *p)
     return high * STEP_NS;
 }
 
-static uint64_t budget_with(const struct mkperf_demand_pd *p, uint64_t period_ns, uint64_t worst_ns)
-{
-    struct mkperf_demand_pd other = *p;
-
-    other.period_ns = period_ns;
-    other.worst_ns = worst_ns;
-    return mkperf_demand_budget(&other);
-}
-
-uint64_t mkperf_demand_budget_of(const struct mkperf_demand_pd *p, uint64_t period_ns)
-{
-    return budget_with(p, period_ns, 0);
-}
-
-static void find_budget(struct mkperf_demand_pd *p, uint64_t period_ns, uint64_t worst_ns)
-{
-    MKPERF_GROW(p->found, p->found_room, (size_t)p->nfound + 1);
-    p->found[p->nfound++] =
-        (struct mkperf_demand_found){period_ns, worst_ns, budget_with(p, period_ns, worst_ns)};
-}
-
 void sched_demand_conclude(void *self)
 {
     struct mkperf_demand *d = self;
@@ -172,11 +144,13 @@ void sched_demand_conclude(void *self)
         const struct mkperf_scheduling *s = &d->analysis->pd[i].scheduling;
         bool limited = s->known && s->budget_us < s->period_us;
 
-        if (p->throttled == 0) {
-            find_budget(p, p->period_ns, p->worst_ns);
-        }
-        for (unsigned k = 0; limited && p->throttled == 0 && k < MKPERF_DEMAND_PERIODS; k++) {
-            find_budget(p, mkperf_demand_period(p, k), 0);
+        /* For its period and demand, then for other periods. */
+        for (unsigned k = 0; p->throttled == 0 && k <= (limited ? MKPERF_DEMAND_PERIODS : 0); k++) {
+            uint64_t period = k == 0 ? p->period_ns : mkperf_demand_period(p, k - 1);
+            uint64_t worst = k == 0 ? p->worst_ns : 0;
+            uint64_t budget = mkperf_demand_budget(p, period, worst);
+            MKPERF_GROW(p->found, p->found_room, (size_t)p->nfound + 1);
+            p->found[p->nfound++] = (struct mkperf_demand_found){period, worst, budget};
         }
         free(p->run);
         p->run = NULL;

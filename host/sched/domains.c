@@ -49,14 +49,7 @@ static unsigned window_of(struct mkperf_domains *d, uint32_t number)
 
 static struct mkperf_domain_pd *pd_of(struct mkperf_domain_window *w, uint32_t pd)
 {
-    for (unsigned i = 0; i < w->npds; i++) {
-        if (w->pd[i].pd == pd) {
-            return &w->pd[i];
-        }
-    }
-    MKPERF_GROW(w->pd, w->room, w->npds + 1);
-    w->pd[w->npds] = (struct mkperf_domain_pd){.pd = pd};
-    return &w->pd[w->npds++];
+    return SCHED_ITEM(w->pd, w->npds, w->room, pd);
 }
 
 static void on_core(void *self, const struct mkperf_core_interval *i)
@@ -71,33 +64,6 @@ static void on_core(void *self, const struct mkperf_core_interval *i)
         w->now_ns += i->to - i->from;
     } else {
         pd_of(w, i->pd)->now_ns += i->to - i->from;
-    }
-}
-
-/* Adds the window that ends now. */
-static void close_window(struct mkperf_domains *d, struct mkperf_domain_window *w, uint64_t now,
-                         uint32_t running)
-{
-    uint64_t length = now - w->began;
-
-    w->count++;
-    w->length_ns += length;
-    w->least_ns = length < w->least_ns ? length : w->least_ns;
-    w->most_ns = length > w->most_ns ? length : w->most_ns;
-    w->slack_ns += w->now_ns;
-    w->least_slack_ns = w->now_ns < w->least_slack_ns ? w->now_ns : w->least_slack_ns;
-    w->now_ns = 0;
-    if (w->duration_ns != 0 && length > w->duration_ns + w->over_ns) {
-        w->over_ns = length - w->duration_ns;
-        w->over_at = now;
-        w->over_pd = running;
-    }
-    for (unsigned i = 0; i < w->npds; i++) {
-        struct mkperf_domain_pd *p = &w->pd[i];
-        p->used_ns += p->now_ns;
-        p->most_ns = p->now_ns > p->most_ns ? p->now_ns : p->most_ns;
-        p->now_ns = 0;
-        p->cut += d->analysis->pd[p->pd].state == MKPERF_PD_READY;
     }
 }
 
@@ -117,8 +83,29 @@ static void on_event(void *self, const struct mkperf_sched *s)
     } else if (s->kind == MKPERF_SCHED_WINDOW) {
         uint32_t running = d->analysis->core[s->core].running;
         unsigned at = window_of(d, s->irq);
-        if (d->open != 0) {
-            close_window(d, &d->window[d->open - 1], s->time_ns, running);
+        if (d->open != 0) { /* adds the window that ends now */
+            struct mkperf_domain_window *w = &d->window[d->open - 1];
+            uint64_t length = s->time_ns - w->began;
+
+            w->count++;
+            w->length_ns += length;
+            w->least_ns = length < w->least_ns ? length : w->least_ns;
+            w->most_ns = length > w->most_ns ? length : w->most_ns;
+            w->slack_ns += w->now_ns;
+            w->least_slack_ns = w->now_ns < w->least_slack_ns ? w->now_ns : w->least_slack_ns;
+            w->now_ns = 0;
+            if (w->duration_ns != 0 && length > w->duration_ns + w->over_ns) {
+                w->over_ns = length - w->duration_ns;
+                w->over_at = s->time_ns;
+                w->over_pd = running;
+            }
+            for (unsigned i = 0; i < w->npds; i++) {
+                struct mkperf_domain_pd *p = &w->pd[i];
+                p->used_ns += p->now_ns;
+                p->most_ns = p->now_ns > p->most_ns ? p->now_ns : p->most_ns;
+                p->now_ns = 0;
+                p->cut += d->analysis->pd[p->pd].state == MKPERF_PD_READY;
+            }
         }
         d->ended = d->open;
         d->ended_ns = s->time_ns;
@@ -156,15 +143,12 @@ enum mkperf_status mkperf_demand_read(struct mkperf_demand *d, struct mkperf_dom
                                       struct mkperf_analysis *a, const char *path,
                                       struct mkperf_error *e)
 {
-    char *text = mkperf_xprintf("budget %" PRIu64, d->default_ns);
     const struct mkperf_question question = {
-        .text = text,
+        .text = mkperf_xprintf("budget %" PRIu64, d->default_ns),
         .kept = {{d, sched_demand_rows}, {domains, domains_rows}},
         .conclude = sched_demand_conclude,
         .self = d,
     };
 
-    (void)mkperf_analysis_read(a, mkperf_analysis_sink(a), path, &question, e);
-    free(text);
-    return e->status;
+    return mkperf_analysis_read(a, mkperf_analysis_sink(a), path, &question, e);
 }

@@ -161,17 +161,9 @@ static void wake_waiting(struct mkperf_analysis *a, const struct mkperf_sched *s
 {
     struct mkperf_sched_pd *p = &a->pd[s->to];
     uint32_t by = s->kind == MKPERF_SCHED_IRQ ? MKPERF_SCHED_NOBODY : s->from;
-    unsigned wake = 0;
+    struct mkperf_wakeup *wake =
+        SCHED_ITEM(a->wake, a->nwakes, a->wake_room, s->kind, by, s->to, s->irq);
 
-    while (wake < a->nwakes && (a->wake[wake].kind != s->kind || a->wake[wake].from != by ||
-                                a->wake[wake].to != s->to || a->wake[wake].irq != s->irq)) {
-        wake++;
-    }
-    if (wake == a->nwakes) {
-        MKPERF_GROW(a->wake, a->wake_room, a->nwakes + 1);
-        a->wake[a->nwakes++] =
-            (struct mkperf_wakeup){.kind = s->kind, .from = by, .to = s->to, .irq = s->irq};
-    }
     if (s->kind == MKPERF_SCHED_NOTIFY && s->from < a->npds && sched_is_pd(a, s->from)) {
         struct mkperf_sched_pd *from = &a->pd[s->from];
 
@@ -192,30 +184,14 @@ static void wake_waiting(struct mkperf_analysis *a, const struct mkperf_sched *s
     if (p->state != MKPERF_PD_WAITING) {
         const struct mkperf_woken w = delivery_of(s, s->kind);
 
-        a->wake[wake].busy++;
+        wake->busy++;
         SCHED_REPORT(a, busy, &w);
         return;
     }
     make_ready(a, s, s->kind);
     p->woken = true;
-    p->wake = wake;
+    p->wake = (unsigned)(wake - a->wake);
     p->woken_at = s->time_ns;
-}
-
-/* Gives the running callee a call that had waited in its queue. */
-static void take_queued_call(struct mkperf_analysis *a, uint32_t callee, uint32_t from,
-                             uint64_t now)
-{
-    struct mkperf_call *call = &a->pd[from].call;
-
-    settle(a, callee, now);
-    if (!call->active || call->to != MKPERF_SCHED_NOBODY) {
-        return; /* the beginning of the call is not known */
-    }
-    call->to = callee;
-    a->pd[callee].serving = from;
-    sched_call_taken(a, from, now);
-    sched_inversions_past(a, from, callee, call->start, now);
 }
 
 static void start_running(struct mkperf_analysis *a, const struct mkperf_sched *s)
@@ -336,28 +312,21 @@ static void change_state(struct mkperf_analysis *a, const struct mkperf_sched *s
         if (by_pd && mkperf_is_exit(s->irq) && a->pd[s->to].state == MKPERF_PD_STOPPED) {
             sched_call_begin(a, s->to, MKPERF_SCHED_NOBODY, s->irq, a->pd[s->to].since);
         }
-        if (by_pd) {
-            take_queued_call(a, s->from, s->to, s->time_ns);
+        if (by_pd) { /* the running callee takes a call that had waited in its queue */
+            struct mkperf_call *call = &a->pd[s->to].call;
+
+            settle(a, s->from, s->time_ns);
+            if (call->active && call->to == MKPERF_SCHED_NOBODY) { /* else its begin is not known */
+                call->to = s->from;
+                a->pd[s->from].serving = s->to;
+                sched_call_taken(a, s->to, s->time_ns);
+                sched_inversions_past(a, s->to, s->from, call->start, s->time_ns);
+            }
         }
         break;
     default:
         break;
     }
-}
-
-/* Returns the domain of a window: the first window of that domain, counted from 1. */
-static uint32_t domain_of(const struct mkperf_analysis *a, uint32_t number)
-{
-    const struct mkperf_schedule_entry *w = a->window;
-    uint32_t at = 0, first = 0;
-
-    while (at < a->nwindows && w[at].number != number) {
-        at++;
-    }
-    while (at < a->nwindows && strcmp(w[first].domain, w[at].domain) != 0) {
-        first++;
-    }
-    return at < a->nwindows ? first + 1 : 0;
 }
 
 enum mkperf_status mkperf_analysis_event(void *self, const struct mkperf_sched *event,
@@ -428,7 +397,15 @@ enum mkperf_status mkperf_analysis_event(void *self, const struct mkperf_sched *
         sched_inversions_begin(a, s.core, s.time_ns);
     } else if (s.kind == MKPERF_SCHED_WINDOW) {
         sched_charge_core(a, s.core, s.time_ns);
-        a->core[s.core].domain = domain_of(a, s.irq);
+        const struct mkperf_schedule_entry *w = a->window;
+        uint32_t at = 0, first = 0; /* a domain is the number of its first window, counted from 1 */
+        while (at < a->nwindows && w[at].number != s.irq) {
+            at++;
+        }
+        while (at < a->nwindows && strcmp(w[first].domain, w[at].domain) != 0) {
+            first++;
+        }
+        a->core[s.core].domain = at < a->nwindows ? first + 1 : 0;
     } else if (sched_is_pd(a, s.to)) {
         change_state(a, &s);
     }

@@ -45,11 +45,13 @@ static void the_worst_window(void **state)
     assert_int_equal(d.pd[CLIENT].worst_ns, 5 * MS);
     assert_int_equal(d.pd[CLIENT].used_ns, 6 * MS);
     assert_int_equal(d.pd[CLIENT].period_ns, 10 * MS);
-    assert_int_equal(mkperf_demand_budget(&d.pd[CLIENT]), 5 * MS + 1000);
+    assert_int_equal(
+        mkperf_demand_budget(&d.pd[CLIENT], d.pd[CLIENT].period_ns, d.pd[CLIENT].worst_ns),
+        5 * MS + 1000);
     /* The longest run is 3 ms. A period of 3 ms has no gap in which a refill could be waited for. */
-    assert_int_equal(mkperf_demand_budget_of(&d.pd[CLIENT], 5 * MS), 3 * MS + 1000);
-    assert_int_equal(mkperf_demand_budget_of(&d.pd[CLIENT], 3 * MS), 3 * MS);
-    assert_int_equal(mkperf_demand_budget_of(&d.pd[CLIENT], 10 * MS), 5 * MS + 1000);
+    assert_int_equal(mkperf_demand_budget(&d.pd[CLIENT], 5 * MS, 0), 3 * MS + 1000);
+    assert_int_equal(mkperf_demand_budget(&d.pd[CLIENT], 3 * MS, 0), 3 * MS);
+    assert_int_equal(mkperf_demand_budget(&d.pd[CLIENT], 10 * MS, 0), 5 * MS + 1000);
     end();
 }
 
@@ -64,7 +66,9 @@ static void parts_of_runs(void **state)
     story_end(&s);
     assert_int_equal(d.pd[CLIENT].worst_ns, 4 * MS);
     assert_int_equal(d.pd[SERVER].worst_ns, 10 * MS);
-    assert_int_equal(mkperf_demand_budget(&d.pd[SERVER]), 10 * MS);
+    assert_int_equal(
+        mkperf_demand_budget(&d.pd[SERVER], d.pd[SERVER].period_ns, d.pd[SERVER].worst_ns),
+        10 * MS);
     end();
 }
 
@@ -132,7 +136,8 @@ static void short_runs_use_up_refills(void **state)
     }
     story_end(&s);
     assert_int_equal(d.pd[DRIVER].worst_ns, 3100000);
-    assert_true(mkperf_demand_budget(&d.pd[DRIVER]) > 2 * d.pd[DRIVER].worst_ns);
+    assert_true(mkperf_demand_budget(&d.pd[DRIVER], d.pd[DRIVER].period_ns, d.pd[DRIVER].worst_ns) >
+                2 * d.pd[DRIVER].worst_ns);
     end();
 }
 
