@@ -48,47 +48,43 @@ static const struct {
     [REFER_WINDOW] = {"schedule_entry of unknown domain", find_domain},
 };
 
-static bool resolve_one(struct mkperf_system *s, enum reference_kind kind,
-                        const struct reference *r, struct place *at)
-{
-    int found = targets[kind].find != NULL ? targets[kind].find(s, r->name) : 0;
-    const struct mkperf_system_end *end;
-
-    at->line = r->line;
-    if (found < 0) {
-        return system_error(at, "%s '%s'", targets[kind].unknown, r->name);
-    }
-    switch (kind) {
-    case REFER_MAP:
-        s->pd[r->owner].map[r->item].region = (unsigned)found;
-        return true;
-    case REFER_SETVAR:
-        s->pd[r->owner].setvar[r->item].index = (unsigned)found;
-        return true;
-    case REFER_END:
-        s->channel[r->owner].end[r->item].pd = (unsigned)found;
-        return true;
-    case REFER_TCB:
-        s->pd[r->owner].tcb[r->item].pd = (unsigned)found;
-        return true;
-    case REFER_DOMAIN:
-        s->pd[r->owner].domain = found;
-        return true;
-    case REFER_WINDOW:
-        s->window[r->owner].domain = found;
-        return true;
-    default:
-        end = &s->channel[r->owner].end[r->item];
-        return system_add_setvar(at, &s->pd[end->pd], r->name, MKPERF_SETVAR_ID, 0, end->id);
-    }
-}
-
 bool system_resolve(struct mkperf_system *s, const struct references names[REFERENCE_KINDS],
                     struct place *at)
 {
     for (enum reference_kind kind = 0; kind < REFERENCE_KINDS; kind++) {
         for (unsigned i = 0; i < names[kind].n; i++) {
-            if (!resolve_one(s, kind, &names[kind].at[i], at)) {
+            const struct reference *r = &names[kind].at[i];
+            int found = targets[kind].find != NULL ? targets[kind].find(s, r->name) : 0;
+            const struct mkperf_system_end *end = NULL;
+
+            at->line = r->line;
+            if (found < 0) {
+                return system_error(at, "%s '%s'", targets[kind].unknown, r->name);
+            }
+            switch (kind) {
+            case REFER_MAP:
+                s->pd[r->owner].map[r->item].region = (unsigned)found;
+                break;
+            case REFER_SETVAR:
+                s->pd[r->owner].setvar[r->item].index = (unsigned)found;
+                break;
+            case REFER_END:
+                s->channel[r->owner].end[r->item].pd = (unsigned)found;
+                break;
+            case REFER_TCB:
+                s->pd[r->owner].tcb[r->item].pd = (unsigned)found;
+                break;
+            case REFER_DOMAIN:
+                s->pd[r->owner].domain = found;
+                break;
+            case REFER_WINDOW:
+                s->window[r->owner].domain = found;
+                break;
+            default:
+                end = &s->channel[r->owner].end[r->item];
+            }
+            if (end != NULL &&
+                !system_add_setvar(at, &s->pd[end->pd], r->name, MKPERF_SETVAR_ID, 0, end->id)) {
                 return false;
             }
         }
@@ -144,36 +140,27 @@ static bool check_regions(const struct mkperf_system *s, struct place *at)
     return true;
 }
 
-static bool check_map(const struct mkperf_system *s, const struct mkperf_system_pd *pd, unsigned i,
-                      struct place *at)
+static bool check_maps(const struct mkperf_system *s, const struct mkperf_system_pd *pd,
+                       struct place *at)
 {
-    const struct mkperf_system_map *map = &pd->map[i];
-    const struct mkperf_system_region *region = &s->region[map->region];
+    for (unsigned i = 0; i < pd->nmaps; i++) {
+        const struct mkperf_system_map *map = &pd->map[i];
+        const struct mkperf_system_region *region = &s->region[map->region];
 
-    if (map->vaddr % region->page_size != 0) {
-        return system_error(at, "vaddr 0x%llx is not a multiple of the page size 0x%llx",
-                            (unsigned long long)map->vaddr, (unsigned long long)region->page_size);
-    }
-    if (map->vaddr + region->size > USER_TOP) {
-        return system_error(at, "map of '%s' ends above the user address space", region->name);
-    }
-    for (unsigned j = 0; j < i; j++) {
-        const struct mkperf_system_region *other = &s->region[pd->map[j].region];
-        if (ranges_overlap(map->vaddr, region->size, pd->map[j].vaddr, other->size)) {
-            return system_error(at, "map of '%s' overlaps the map of '%s' on line %d", region->name,
-                                other->name, pd->map[j].line);
+        at->line = map->line;
+        if (map->vaddr % region->page_size != 0) {
+            return system_error(at, "vaddr 0x%llx is not a multiple of the page size 0x%llx",
+                                (unsigned long long)map->vaddr,
+                                (unsigned long long)region->page_size);
         }
-    }
-    return true;
-}
-
-static bool check_maps(const struct mkperf_system *s, struct place *at)
-{
-    for (unsigned i = 0; i < s->npds; i++) {
-        for (unsigned j = 0; j < s->pd[i].nmaps; j++) {
-            at->line = s->pd[i].map[j].line;
-            if (!check_map(s, &s->pd[i], j, at)) {
-                return false;
+        if (map->vaddr + region->size > USER_TOP) {
+            return system_error(at, "map of '%s' ends above the user address space", region->name);
+        }
+        for (const struct mkperf_system_map *other = pd->map; other < map; other++) {
+            const struct mkperf_system_region *its = &s->region[other->region];
+            if (ranges_overlap(map->vaddr, region->size, other->vaddr, its->size)) {
+                return system_error(at, "map of '%s' overlaps the map of '%s' on line %d",
+                                    region->name, its->name, other->line);
             }
         }
     }
@@ -274,6 +261,9 @@ bool system_check(const struct mkperf_system *s, struct place *at)
         struct mkperf_system_pd *pd = &s->pd[i];
         pd->thread = pd->parent < 0 ? (uint64_t)i + 1 : MKPERF_THREAD_CHILD(i, pd->child_id);
     }
-    return check_pds(s, at) && check_regions(s, at) && check_maps(s, at) && check_domains(s, at) &&
-           check_irqs(s, used, at) && check_channels(s, used, at);
+    bool good = check_pds(s, at) && check_regions(s, at);
+    for (unsigned i = 0; i < s->npds && good; i++) {
+        good = check_maps(s, &s->pd[i], at);
+    }
+    return good && check_domains(s, at) && check_irqs(s, used, at) && check_channels(s, used, at);
 }

@@ -49,6 +49,10 @@ static void *system_append(struct place *at, void **array, unsigned *n, size_t s
     return item;
 }
 
+/* Appends an item to the array `array` of n items, which are `what` in a message. */
+#define APPEND(at, array, n, what) \
+    system_append((at), (void **)&(array), &(n), sizeof *(array), (what))
+
 bool system_add_setvar(struct place *at, struct mkperf_system_pd *pd, const char *symbol,
                        enum mkperf_setvar_kind kind, unsigned index, uint64_t value)
 {
@@ -64,8 +68,7 @@ bool system_add_setvar(struct place *at, struct mkperf_system_pd *pd, const char
     if (at->failed) { /* by an attribute before it */
         return false;
     }
-    struct mkperf_system_setvar *v =
-        system_append(at, (void **)&pd->setvar, &pd->nsetvars, sizeof *v, "setvars");
+    struct mkperf_system_setvar *v = APPEND(at, pd->setvar, pd->nsetvars, "setvars");
     if (at->failed) {
         return false;
     }
@@ -204,8 +207,7 @@ static void system_refer(struct reader *r, enum reference_kind kind, const char 
                          unsigned owner, unsigned item)
 {
     struct references *list = &r->names[kind];
-    struct reference *added =
-        system_append(&r->at, (void **)&list->at, &list->n, sizeof *added, "references");
+    struct reference *added = APPEND(&r->at, list->at, list->n, "references");
 
     *added = (struct reference){system_copy(r, "reference", name), owner, item, r->at.line};
 }
@@ -266,8 +268,7 @@ static void start_pd(struct reader *r)
     }
     const char *name = system_required(r, "name");
     uint64_t id = parent >= 0 ? system_number(r, "id", MKPERF_SYSTEM_MAX_ID) : 0;
-    struct mkperf_system_pd *pd =
-        system_append(&r->at, (void **)&s->pd, &s->npds, sizeof *pd, "protection_domains");
+    struct mkperf_system_pd *pd = APPEND(&r->at, s->pd, s->npds, "protection_domains");
     pd->line = r->at.line;
     pd->parent = parent;
     pd->child_id = (unsigned)id;
@@ -313,8 +314,7 @@ static void start_region(struct reader *r)
     bool filled = system_attribute(r, "prefill_path") != NULL;
     /* A region with the size of its file has size 0 here. */
     bool of_file = filled && system_attribute(r, "size") == NULL;
-    struct mkperf_system_region *region =
-        system_append(&r->at, (void **)&s->region, &s->nregions, sizeof *region, "memory_regions");
+    struct mkperf_system_region *region = APPEND(&r->at, s->region, s->nregions, "memory_regions");
 
     region->line = r->at.line;
     if (filled || system_attribute(r, "prefill_bootinfo") != NULL) {
@@ -367,8 +367,7 @@ static void start_map(struct reader *r)
     }
     map.cached = system_bool_or(r, "cached", true);
     if (!of_vm) {
-        struct mkperf_system_map *kept =
-            system_append(&r->at, (void **)&pd->map, &pd->nmaps, sizeof map, "maps");
+        struct mkperf_system_map *kept = APPEND(&r->at, pd->map, pd->nmaps, "maps");
         *kept = map;
         system_refer(r, REFER_MAP, region, index, pd->nmaps - 1);
         if (system_attribute(r, "setvar_prefill_size") != NULL) {
@@ -391,8 +390,7 @@ static void start_irq(struct reader *r)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
     const char *trigger = system_attribute(r, "trigger");
-    struct mkperf_system_irq *irq =
-        system_append(&r->at, (void **)&pd->irq, &pd->nirqs, sizeof *irq, "irqs");
+    struct mkperf_system_irq *irq = APPEND(&r->at, pd->irq, pd->nirqs, "irqs");
 
     irq->line = r->at.line;
 
@@ -467,8 +465,7 @@ static void start_vcpu(struct reader *r)
             return;
         }
     }
-    struct mkperf_system_vcpu *v =
-        system_append(&r->at, (void **)&s->vcpu, &s->nvcpus, sizeof *v, "vcpus");
+    struct mkperf_system_vcpu *v = APPEND(&r->at, s->vcpu, s->nvcpus, "vcpus");
     if (!r->at.failed) {
         *v = r->vm;
         v->id = id;
@@ -482,8 +479,7 @@ static void start_vcpu(struct reader *r)
 static void start_channel(struct reader *r)
 {
     struct mkperf_system *s = r->system;
-    struct mkperf_system_channel *c =
-        system_append(&r->at, (void **)&s->channel, &s->nchannels, sizeof *c, "channels");
+    struct mkperf_system_channel *c = APPEND(&r->at, s->channel, s->nchannels, "channels");
 
     r->ends_read = 0;
     c->line = r->at.line;
@@ -544,8 +540,7 @@ static void start_cap_tcb(struct reader *r)
             system_error(&r->at, "slot %u is already used on line %d", value, pd->tcb[i].line);
         }
     }
-    struct mkperf_system_tcb *kept =
-        system_append(&r->at, (void **)&pd->tcb, &pd->ntcbs, sizeof *kept, "cap_tcbs");
+    struct mkperf_system_tcb *kept = APPEND(&r->at, pd->tcb, pd->ntcbs, "cap_tcbs");
     *kept = (struct mkperf_system_tcb){.slot = value, .line = r->at.line};
     system_refer(r, REFER_TCB, of, (unsigned)r->pd_open[r->depth], pd->ntcbs - 1);
 }
@@ -561,8 +556,7 @@ static void start_domain(struct reader *r)
 {
     struct mkperf_system *s = r->system;
     const char *name = system_required(r, "name");
-    char **domain =
-        system_append(&r->at, (void **)&s->domain, &s->ndomains, sizeof *domain, "domains");
+    char **domain = APPEND(&r->at, s->domain, s->ndomains, "domains");
 
     system_number_or(r, "id", 255, 0); /* the kernel's; events have the number of the window */
     *domain = system_copy(r, "name", name);
@@ -581,8 +575,7 @@ static void start_schedule(struct reader *r)
 static struct mkperf_system_window *add_window(struct reader *r)
 {
     struct mkperf_system *s = r->system;
-    struct mkperf_system_window *w =
-        system_append(&r->at, (void **)&s->window, &s->nwindows, sizeof *w, "schedule_entries");
+    struct mkperf_system_window *w = APPEND(&r->at, s->window, s->nwindows, "schedule_entries");
 
     *w = (struct mkperf_system_window){.domain = -1, .line = r->at.line};
     return w;

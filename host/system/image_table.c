@@ -202,20 +202,6 @@ static void put_program(struct mkperf_put *c, const struct mkperf_image_program 
     }
 }
 
-static void put_queue(struct mkperf_put *c, const struct mkperf_image_queue *from)
-{
-    size_t name = strlen(from->name);
-    const uint8_t head[] = {(uint8_t)from->kind,           from->returns ? MKPERF_QUEUE_RETURNS : 0,
-                            (uint8_t)(from->producer + 1), (uint8_t)(from->consumer + 1),
-                            (uint8_t)from->bits,           (uint8_t)name};
-
-    mkperf_put_data(c, head, sizeof head);
-    mkperf_put64(c, from->slots);
-    mkperf_put64(c, from->head);
-    mkperf_put64(c, from->tail);
-    mkperf_put_data(c, from->name, name);
-}
-
 size_t mkperf_image_write(const struct mkperf_image *image, uint8_t out[MKPERF_STAMP_BYTES])
 {
     struct mkperf_put c = {out + MKPERF_STAMP_IMAGE_AT}, head = {out};
@@ -228,7 +214,17 @@ size_t mkperf_image_write(const struct mkperf_image *image, uint8_t out[MKPERF_S
         put_program(&c, &image->program[i]);
     }
     for (unsigned i = 0; i < image->nqueues; i++) {
-        put_queue(&c, &image->queue[i]);
+        const struct mkperf_image_queue *q = &image->queue[i];
+        size_t name = strlen(q->name);
+        const uint8_t bytes[] = {(uint8_t)q->kind,           q->returns ? MKPERF_QUEUE_RETURNS : 0,
+                                 (uint8_t)(q->producer + 1), (uint8_t)(q->consumer + 1),
+                                 (uint8_t)q->bits,           (uint8_t)name};
+
+        mkperf_put_data(&c, bytes, sizeof bytes);
+        mkperf_put64(&c, q->slots);
+        mkperf_put64(&c, q->head);
+        mkperf_put64(&c, q->tail);
+        mkperf_put_data(&c, q->name, name);
     }
     mkperf_put_data(&c, image->windows, strlen(image->windows));
     size_t n = (size_t)(c.p - out);

@@ -8,6 +8,8 @@
  */
 #include <mkperf/record.h>
 
+#include "base/shape.h"
+
 #include "system_internal.h"
 
 /* Keeps the windows of a frame: from where the schedule starts to the end marker behind it. */
@@ -135,61 +137,45 @@ static void XMLCALL on_doctype(void *data, const char *name, const char *system,
     }
 }
 
-static bool read_xml(struct reader *r, const char *text, size_t n)
-{
-    r->xml = XML_ParserCreate(NULL);
-    if (r->xml == NULL) {
-        return system_error(&r->at, "out of memory");
-    }
-    XML_SetUserData(r->xml, r);
-    XML_SetElementHandler(r->xml, on_start, on_end);
-    XML_SetCharacterDataHandler(r->xml, on_text);
-    XML_SetStartDoctypeDeclHandler(r->xml, on_doctype);
-    bool ok = XML_Parse(r->xml, text, (int)n, XML_TRUE) == XML_STATUS_OK;
-    if (!ok && !r->at.failed) {
-        r->at.line = (int)XML_GetCurrentLineNumber(r->xml);
-        system_error(&r->at, "%s", XML_ErrorString(XML_GetErrorCode(r->xml)));
-    }
-    XML_ParserFree(r->xml);
-    return !r->at.failed;
-}
+static const struct mkperf_shape_row setvar_rows[] = {
+    MKPERF_SHAPE_TEXT(struct mkperf_system_setvar, symbol), MKPERF_SHAPE_END};
+
+static const struct mkperf_shape_row pd_rows[] = {
+    MKPERF_SHAPE_TEXT(struct mkperf_system_pd, name),
+    MKPERF_SHAPE_TEXT(struct mkperf_system_pd, program),
+    MKPERF_SHAPE_TEXT(struct mkperf_system_pd, symbols),
+    MKPERF_SHAPE_ARRAY(struct mkperf_system_pd, map, nmaps, nmaps, NULL),
+    MKPERF_SHAPE_ARRAY(struct mkperf_system_pd, irq, nirqs, nirqs, NULL),
+    MKPERF_SHAPE_ARRAY(struct mkperf_system_pd, setvar, nsetvars, nsetvars, setvar_rows),
+    MKPERF_SHAPE_ARRAY(struct mkperf_system_pd, tcb, ntcbs, ntcbs, NULL),
+    MKPERF_SHAPE_END};
+
+static const struct mkperf_shape_row region_rows[] = {
+    MKPERF_SHAPE_TEXT(struct mkperf_system_region, name), MKPERF_SHAPE_END};
+
+static const struct mkperf_shape_row vcpu_rows[] = {
+    MKPERF_SHAPE_TEXT(struct mkperf_system_vcpu, name),
+    MKPERF_SHAPE_TEXT(struct mkperf_system_vcpu, machine), MKPERF_SHAPE_END};
+
+static const struct mkperf_shape_row domain_rows[] = {{.kind = MKPERF_SHAPE_IS_TEXT, .bytes = 1},
+                                                      MKPERF_SHAPE_END};
+
+static const struct mkperf_shape_row system_rows[] = {
+    MKPERF_SHAPE_ARRAY(struct mkperf_system, pd, npds, npds, pd_rows),
+    MKPERF_SHAPE_ARRAY(struct mkperf_system, vcpu, nvcpus, nvcpus, vcpu_rows),
+    MKPERF_SHAPE_ARRAY(struct mkperf_system, region, nregions, nregions, region_rows),
+    MKPERF_SHAPE_ARRAY(struct mkperf_system, channel, nchannels, nchannels, NULL),
+    MKPERF_SHAPE_ARRAY(struct mkperf_system, domain, ndomains, ndomains, domain_rows),
+    MKPERF_SHAPE_ARRAY(struct mkperf_system, window, nwindows, nwindows, NULL),
+    MKPERF_SHAPE_TEXT(struct mkperf_system, text),
+    MKPERF_SHAPE_END};
 
 void mkperf_system_free(struct mkperf_system *s)
 {
-    if (s == NULL) {
-        return;
+    if (s != NULL) {
+        mkperf_shape_free(system_rows, s);
+        free(s);
     }
-    for (unsigned i = 0; i < s->npds; i++) {
-        struct mkperf_system_pd *pd = &s->pd[i];
-        for (unsigned k = 0; k < pd->nsetvars; k++) {
-            free(pd->setvar[k].symbol);
-        }
-        free(pd->name);
-        free(pd->program);
-        free(pd->symbols);
-        free(pd->tcb);
-        free(pd->map);
-        free(pd->irq);
-        free(pd->setvar);
-    }
-    for (unsigned i = 0; i < s->nregions; i++) {
-        free(s->region[i].name);
-    }
-    for (unsigned i = 0; i < s->nvcpus; i++) {
-        free(s->vcpu[i].name);
-        free(s->vcpu[i].machine);
-    }
-    for (unsigned i = 0; i < s->ndomains; i++) {
-        free(s->domain[i]);
-    }
-    free(s->domain);
-    free(s->window);
-    free(s->text);
-    free(s->vcpu);
-    free(s->pd);
-    free(s->region);
-    free(s->channel);
-    free(s);
 }
 
 enum mkperf_status mkperf_system_parse(const char *path, const char *text, size_t n,
@@ -201,9 +187,20 @@ enum mkperf_status mkperf_system_parse(const char *path, const char *text, size_
 
     if (n > MKPERF_SYSTEM_MAX_BYTES) {
         system_error(&r.at, "larger than %d bytes", MKPERF_SYSTEM_MAX_BYTES);
+    } else if ((r.xml = XML_ParserCreate(NULL)) == NULL) {
+        system_error(&r.at, "out of memory");
+    } else {
+        XML_SetUserData(r.xml, &r);
+        XML_SetElementHandler(r.xml, on_start, on_end);
+        XML_SetCharacterDataHandler(r.xml, on_text);
+        XML_SetStartDoctypeDeclHandler(r.xml, on_doctype);
+        if (XML_Parse(r.xml, text, (int)n, XML_TRUE) != XML_STATUS_OK && take_line(&r)) {
+            system_error(&r.at, "%s", XML_ErrorString(XML_GetErrorCode(r.xml)));
+        }
+        XML_ParserFree(r.xml);
     }
-    bool ok = !r.at.failed && read_xml(&r, text, n) && system_resolve(s, r.names, &r.at) &&
-              cut_schedule(&r) && system_check(s, &r.at);
+    bool ok = !r.at.failed && system_resolve(s, r.names, &r.at) && cut_schedule(&r) &&
+              system_check(s, &r.at);
     for (unsigned i = 0; i < REFERENCE_KINDS; i++) {
         struct references *list = &r.names[i];
         for (unsigned k = 0; k < list->n; k++) {
