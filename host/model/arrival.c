@@ -156,27 +156,21 @@ static struct queue *oldest(struct mkperf_merge *m, uint64_t *time_ns)
     return found;
 }
 
-/* Returns the time up to which no core can send an older sample, unless it is late. */
-static uint64_t horizon(const struct mkperf_merge *m)
-{
-    uint64_t waited = m->newest_ns > MKPERF_MERGE_WAIT_NS ? m->newest_ns - MKPERF_MERGE_WAIT_NS : 0;
-    uint64_t heard = UINT64_MAX;
-
-    for (unsigned i = 0; i < QUEUES; i++) {
-        uint64_t ns = m->queue[i].newest_ns;
-        if (ns != 0 || m->awaited >> i & 1) {
-            heard = ns < heard ? ns : heard;
-        }
-    }
-    return heard > waited ? heard : waited;
-}
-
 enum mkperf_status mkperf_merge_release(struct mkperf_merge *m, bool all,
                                         const struct mkperf_sink *to, struct mkperf_error *e)
 {
-    uint64_t until = all ? UINT64_MAX : horizon(m), time_ns = 0;
+    /* The time up to which no core can send an older sample, unless it is late. */
+    uint64_t waited = m->newest_ns > MKPERF_MERGE_WAIT_NS ? m->newest_ns - MKPERF_MERGE_WAIT_NS : 0;
+    uint64_t until = UINT64_MAX, time_ns = 0;
     struct queue *q;
 
+    for (unsigned i = 0; i < QUEUES && !all; i++) {
+        uint64_t ns = m->queue[i].newest_ns;
+        if (ns != 0 || m->awaited >> i & 1) {
+            until = ns < until ? ns : until;
+        }
+    }
+    until = until > waited ? until : waited;
     while ((q = oldest(m, &time_ns)) != NULL &&
            (time_ns <= until || m->words * WORD > MKPERF_MERGE_BYTES)) {
         const uint64_t *at = q->word + q->head;

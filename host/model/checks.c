@@ -433,30 +433,6 @@ static const char *too_little(const struct sums *s)
                                                        : NULL;
 }
 
-static struct sums sums_of_core(struct mkperf_checks *a, uint32_t core,
-                                const struct mkperf_totals *t)
-{
-    struct sums b = sum_cells(a, &a->by_core, core, true),
-                busy = sum_cells(a, &a->by_core, core, false);
-    bool by_core = core < t->ncores;
-    double lost = (double)mkperf_lost_sum(by_core ? t->core[core].lost : t->lost);
-    double samples = (double)(by_core ? t->core[core].samples : t->samples);
-    double late = (double)(by_core ? t->core[core].late_events : t->late_events);
-    double gaps = (double)a->core[core].unknown_ns;
-
-    if (2 * (b.weight - busy.weight) * busy.exact < busy.weight * (b.exact - busy.exact)) {
-        b = busy; /* idle has less than half of the samples that its time would have */
-    }
-    b.unknown = gaps / (b.all_exact + gaps + 1) +
-                (lost + (double)t->unordered) / (samples + lost + 1) + late / (b.all_weight + 1);
-    const char *why = too_little(&b);
-    if (why != NULL) {
-        snprintf(a->agreed.not, sizeof a->agreed.not, "%s", why);
-        b.shares = 0;
-    }
-    return b;
-}
-
 double mkperf_share_limit(double p, double weight, double squares, double heaviest, double m,
                           double *error)
 {
@@ -498,8 +474,27 @@ static void compare_cores(struct mkperf_checks *a, const struct mkperf_totals *t
         snprintf(a->agreed.not, sizeof a->agreed.not, "too few samples");
     }
     for (uint32_t core = 0; core < a->ncores; core++) {
-        sums[core] = sums_of_core(a, core, totals);
-        m += (double)sums[core].shares;
+        struct sums *b = &sums[core], busy = sum_cells(a, &a->by_core, core, false);
+        bool by_core = core < totals->ncores;
+        const struct mkperf_core *its = by_core ? &totals->core[core] : NULL;
+        double lost = (double)mkperf_lost_sum(by_core ? its->lost : totals->lost);
+        double samples = (double)(by_core ? its->samples : totals->samples);
+        double late = (double)(by_core ? its->late_events : totals->late_events);
+        double gaps = (double)a->core[core].unknown_ns;
+
+        *b = sum_cells(a, &a->by_core, core, true);
+        if (2 * (b->weight - busy.weight) * busy.exact < busy.weight * (b->exact - busy.exact)) {
+            *b = busy; /* idle has less than half of the samples that its time would have */
+        }
+        b->unknown = gaps / (b->all_exact + gaps + 1) +
+                     (lost + (double)totals->unordered) / (samples + lost + 1) +
+                     late / (b->all_weight + 1);
+        const char *why = too_little(b);
+        if (why != NULL) {
+            snprintf(a->agreed.not, sizeof a->agreed.not, "%s", why);
+            b->shares = 0;
+        }
+        m += (double)b->shares;
     }
     for (uint32_t i = 0; i < a->by_core.keys.count; i++) {
         const struct cell *cell = &a->by_core.cell[i];

@@ -12,7 +12,8 @@ const struct mkperf_loss_place mkperf_loss_places[MKPERF_LOST_PLACES] = {
 };
 /* clang-format on */
 
-typedef void text_fn(const struct mkperf_totals *t, FILE *out);
+struct mkperf_figure;
+typedef void text_fn(const struct mkperf_totals *t, const struct mkperf_figure *f, FILE *out);
 
 /* The line of a figure in an output. */
 struct line {
@@ -36,8 +37,10 @@ struct mkperf_figure {
 };
 
 /* Writes the numbers of the timer's samples by the confidence of their attribution. */
-static void write_attributed(const struct mkperf_totals *t, FILE *out)
+static void write_attributed(const struct mkperf_totals *t, const struct mkperf_figure *f,
+                             FILE *out)
 {
+    (void)f;
     uint64_t timed = t->confidence[MKPERF_PROVED] + t->confidence[MKPERF_INFERRED] +
                      t->confidence[MKPERF_AMBIGUOUS];
 
@@ -52,16 +55,23 @@ static void write_attributed(const struct mkperf_totals *t, FILE *out)
     }
 }
 
-static void write_marks(const struct mkperf_totals *t, FILE *out)
+static void write_marks(const struct mkperf_totals *t, const struct mkperf_figure *f, FILE *out)
 {
+    (void)f;
     if (t->marks != 0 || t->marks_lost != 0) {
         fprintf(out, "%" PRIu64 ", %" PRIu64 " lost", t->marks, t->marks_lost);
     }
 }
 
-/* Writes the result of the comparison of samples with scheduling events or with counts, and the PD that differs most. */
-static void write_agreed(const struct mkperf_agreed *a, bool counts, bool contradict, FILE *out)
+#define AT(member) offsetof(struct mkperf_totals, member)
+
+/* Writes the result of the comparison of samples with scheduling events or with counts, and the PD that differs most: a figure of
+ * contradictions, or that there are none. */
+static void write_agreed(const struct mkperf_totals *t, const struct mkperf_figure *f, FILE *out)
 {
+    bool counts = f->at >= AT(counted) && f->at < AT(counted) + sizeof t->counted;
+    bool contradict = (f->is & WARNS) != 0;
+    const struct mkperf_agreed *a = counts ? &t->counted : &t->agreed;
     const char *what = counts ? "counts" : "scheduling events";
 
     if (contradict != (a->contradicted != 0) || (a->pd[0] == '\0' && a->not [0] == '\0')) {
@@ -94,29 +104,10 @@ static void write_agreed(const struct mkperf_agreed *a, bool counts, bool contra
     }
 }
 
-static void write_agreement(const struct mkperf_totals *t, FILE *out)
-{
-    write_agreed(&t->agreed, false, false, out);
-}
-
-static void write_contradiction(const struct mkperf_totals *t, FILE *out)
-{
-    write_agreed(&t->agreed, false, true, out);
-}
-
-static void write_counted(const struct mkperf_totals *t, FILE *out)
-{
-    write_agreed(&t->counted, true, false, out);
-}
-
-static void write_miscounted(const struct mkperf_totals *t, FILE *out)
-{
-    write_agreed(&t->counted, true, true, out);
-}
-
 /* Writes the cost of recording scheduling events, by these events. */
-static void write_own(const struct mkperf_totals *t, FILE *out)
+static void write_own(const struct mkperf_totals *t, const struct mkperf_figure *f, FILE *out)
 {
+    (void)f;
     if (t->known_ns != 0 && t->own_ns != 0) {
         fprintf(out,
                 "mkperf's PDs ran %.2f %% of one core's time, by scheduling events; the kernel's "
@@ -126,12 +117,12 @@ static void write_own(const struct mkperf_totals *t, FILE *out)
 }
 
 /* Writes what ended a flight recording. */
-static void write_stopped(const struct mkperf_totals *t, FILE *out)
+static void write_stopped(const struct mkperf_totals *t, const struct mkperf_figure *f, FILE *out)
 {
+    (void)f;
     fputs(t->stopped, out);
 }
 
-#define AT(member) offsetof(struct mkperf_totals, member)
 #define HEAD(n, ...) [MKPERF_FIGURE_HEAD] = {(n), __VA_ARGS__}
 #define SUMMARY(n, ...) [MKPERF_FIGURE_SUMMARY] = {(n), __VA_ARGS__}
 #define JSON(n) [MKPERF_FIGURE_JSON] = {(n), "", "", NULL}
@@ -235,11 +226,11 @@ static const struct mkperf_figure figures[] = {
       SUMMARY(FIRST + 5, "order", "%n sample%s of a core arrived too late for their place", NULL),
       JSON(THIRD + 5)}},
     {"shares_compared", AT(agreed.compared), 0,
-     {HEAD(SECOND + 18, "checked", NULL, write_agreement),
-      SUMMARY(SECOND + 13, "checked", NULL, write_agreement), JSON(THIRD + 6)}},
+     {HEAD(SECOND + 18, "checked", NULL, write_agreed),
+      SUMMARY(SECOND + 13, "checked", NULL, write_agreed), JSON(THIRD + 6)}},
     {"shares_contradicted", AT(agreed.contradicted), WARNS,
-     {HEAD(SECOND + 19, "checked", NULL, write_contradiction),
-      SUMMARY(SECOND + 14, "checked", NULL, write_contradiction), JSON(THIRD + 7)}},
+     {HEAD(SECOND + 19, "checked", NULL, write_agreed),
+      SUMMARY(SECOND + 14, "checked", NULL, write_agreed), JSON(THIRD + 7)}},
     {"share_by_samples_ppm", AT(agreed.by_samples_ppm), NO_COUNT, {JSON(THIRD + 8)}},
     {"share_by_events_ppm", AT(agreed.by_events_ppm), NO_COUNT, {JSON(THIRD + 9)}},
     {"share_error_ppm", AT(agreed.error_ppm), NO_COUNT, {JSON(THIRD + 10)}},
@@ -251,11 +242,11 @@ static const struct mkperf_figure figures[] = {
     {"only_idle", AT(only_idle), WARNS | NO_COUNT, {JSON(THIRD + 14)}},
     {"own_ppm", AT(own_ppm), NO_COUNT, {JSON(THIRD + 19)}},
     {"counts_compared", AT(counted.compared), 0,
-     {HEAD(SECOND + 21, "checked", NULL, write_counted),
-      SUMMARY(SECOND + 16, "checked", NULL, write_counted), JSON(THIRD + 20)}},
+     {HEAD(SECOND + 21, "checked", NULL, write_agreed),
+      SUMMARY(SECOND + 16, "checked", NULL, write_agreed), JSON(THIRD + 20)}},
     {"counts_contradicted", AT(counted.contradicted), WARNS,
-     {HEAD(SECOND + 22, "checked", NULL, write_miscounted),
-      SUMMARY(SECOND + 17, "checked", NULL, write_miscounted), JSON(THIRD + 21)}},
+     {HEAD(SECOND + 22, "checked", NULL, write_agreed),
+      SUMMARY(SECOND + 17, "checked", NULL, write_agreed), JSON(THIRD + 21)}},
     {"count_by_samples_ppm", AT(counted.by_samples_ppm), NO_COUNT, {JSON(THIRD + 22)}},
     {"count_by_counts_ppm", AT(counted.by_events_ppm), NO_COUNT, {JSON(THIRD + 23)}},
     {"count_error_ppm", AT(counted.error_ppm), NO_COUNT, {JSON(THIRD + 24)}},
@@ -367,7 +358,7 @@ void mkperf_figures_texts(enum mkperf_figure_output output, enum mkperf_figure_s
         FILE *out = mkperf_memstream_open(&text, &n);
 
         if (line->write != NULL) {
-            line->write(t, out);
+            line->write(t, f, out);
         }
         for (const char *p = value != 0 ? line->text : ""; *p != '\0'; p++) {
             if (strncmp(p, "%n", 2) == 0) {

@@ -256,21 +256,6 @@ static char *monitor_beside_kernel(const struct mkperf_pds *p)
                : NULL;
 }
 
-/* Adds the files of the .system file to the search. They may be below the ELF path's directories. */
-static void add_candidates(struct mkperf_pds *p)
-{
-    for (unsigned i = 0; i < p->system->npds; i++) {
-        const char *const file[] = {p->system->pd[i].symbols, p->system->pd[i].program};
-        for (unsigned k = 0; k < 2; k++) {
-            char *path = file[k] != NULL ? find_of_system(p, file[k]) : NULL;
-            if (path != NULL) {
-                mkperf_finder_add(p->finder, path);
-            }
-            free(path);
-        }
-    }
-}
-
 /* Finds and opens the ELF of a program's build. A damaged ELF is skipped. NULL: there is none, and why has the reason. */
 static const char *find_program(struct mkperf_pds *p, const struct mkperf_image_program *program,
                                 struct mkperf_module **m, char why[WHY])
@@ -314,28 +299,6 @@ static void add_program(struct mkperf_pds *p, const struct mkperf_image_program 
         pd->elf = own_copy(p, path);
     } else {
         pd->unnamed = own_copy(p, why);
-    }
-}
-
-/* Warns once for each program without an ELF, or once if no program has one. */
-static void warn_unnamed(const struct mkperf_pds *p)
-{
-    uint32_t without = 0;
-
-    for (uint32_t i = 0; i < p->n; i++) {
-        without += p->pd[i].unnamed != NULL;
-    }
-    if (without == p->n && without > 1) {
-        warn(p,
-             "none of the image's %u programs has its ELF here (--elf-path): their addresses "
-             "get no names. %s: %s",
-             without, p->pd[0].name, p->pd[0].unnamed);
-        return;
-    }
-    for (uint32_t i = 0; i < p->n; i++) {
-        if (p->pd[i].unnamed != NULL) {
-            warn(p, "%s: %s; its addresses get no names", p->pd[i].name, p->pd[i].unnamed);
-        }
     }
 }
 
@@ -383,7 +346,16 @@ enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_i
         p->finder = mkperf_finder_new(p->config.elf_path, p->system_directory);
         if (p->system != NULL) {
             compare_system(p);
-            add_candidates(p);
+        }
+        for (unsigned i = 0; p->system != NULL && i < 2 * p->system->npds; i++) {
+            /* A file of the .system file. It may be below the ELF path's directories. */
+            const struct mkperf_system_pd *pd = &p->system->pd[i / 2];
+            const char *file = i % 2 == 0 ? pd->symbols : pd->program;
+            char *path = file != NULL ? find_of_system(p, file) : NULL;
+            if (path != NULL) {
+                mkperf_finder_add(p->finder, path);
+            }
+            free(path);
         }
         if (p->config.kernel != NULL) {
             char *monitor = monitor_beside_kernel(p);
@@ -407,7 +379,23 @@ enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_i
                 .seen = q->head != 0,
             };
         }
-        warn_unnamed(p);
+        /* A warning for each program without an ELF, or one if no program has one. */
+        uint32_t without = 0;
+        for (uint32_t i = 0; i < p->n; i++) {
+            without += p->pd[i].unnamed != NULL;
+        }
+        bool all = without == p->n && without > 1;
+        if (all) {
+            warn(p,
+                 "none of the image's %u programs has its ELF here (--elf-path): their addresses "
+                 "get no names. %s: %s",
+                 without, p->pd[0].name, p->pd[0].unnamed);
+        }
+        for (uint32_t i = 0; i < p->n && !all; i++) {
+            if (p->pd[i].unnamed != NULL) {
+                warn(p, "%s: %s; its addresses get no names", p->pd[i].name, p->pd[i].unnamed);
+            }
+        }
         if (!p->config.names_only) {
             find_image_kernel(p);
         }
@@ -513,12 +501,10 @@ bool mkperf_pds_other_thread(const char *name, uint64_t *thread)
     return true;
 }
 
-/*
- * Returns the PD with this identity, or p->n if there is none. A passive child runs on the scheduling context of its caller, so
- * a sample of it has only the child's id and not its parent: it is found if no other passive child has that id.
- */
-static uint32_t find_thread(const struct mkperf_pds *p, uint64_t thread)
+uint32_t mkperf_pds_find(struct mkperf_pds *p, uint64_t thread)
 {
+    /* A passive child runs on the scheduling context of its caller, so a sample of it has only the child's id and not its parent:
+     * it is found if no other passive child has that id. */
     bool child = thread < MKPERF_THREAD_AMBIGUOUS && (thread & MKPERF_THREAD_CHILD_BIT) != 0 &&
                  !mkperf_thread_is_vcpu(thread);
     uint32_t found = p->n, children = 0;
@@ -534,15 +520,8 @@ static uint32_t find_thread(const struct mkperf_pds *p, uint64_t thread)
             children++;
         }
     }
-    return children == 1 ? found : p->n;
-}
-
-uint32_t mkperf_pds_find(struct mkperf_pds *p, uint64_t thread)
-{
-    uint32_t known = find_thread(p, thread);
-
-    if (known < p->n) {
-        return known;
+    if (children == 1) {
+        return found;
     }
     if (p->n == MKPERF_MAX_PDS) {
         return MKPERF_MAX_PDS - 1;

@@ -36,30 +36,6 @@ static void add_line(const struct list *l, enum mkperf_warning_level level, cons
     l->put(l->self, level, line);
 }
 
-static void add_losses(const struct list *l)
-{
-    const struct mkperf_totals *t = l->of->totals;
-    uint64_t lost = mkperf_lost_sum(t->lost);
-    double part = mkperf_percent(lost, t->samples + lost);
-    char where[256] = "";
-
-    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        size_t used = strlen(where);
-        if (t->lost[i] != 0) {
-            snprintf(where + used, sizeof where - used, "%s%s %" PRIu64, used != 0 ? ", " : "",
-                     mkperf_loss_places[i].key, t->lost[i]);
-        }
-    }
-    if (lost != 0) {
-        add_line(l, part > LOUD ? MKPERF_WARNING : MKPERF_NOTE,
-                 "%.2f %% of the samples were lost (%s)%s", part, where,
-                 part > LOUD ? ": numbers are biased against what ran then" : "");
-    }
-    if (t->marks_lost != 0) {
-        add_line(l, MKPERF_NOTE, "%" PRIu64 " marks were lost", t->marks_lost);
-    }
-}
-
 static void add_figure(void *self, bool warns, const char *title, const char *text)
 {
     char line[LINE];
@@ -136,7 +112,24 @@ void mkperf_warnings_each(const struct mkperf_warnings *w, mkperf_put_warning *p
             add_line(&l, MKPERF_WARNING, "core %u %s", i, problem);
         }
     }
-    add_losses(&l);
+    uint64_t lost = mkperf_lost_sum(t->lost);
+    double part = mkperf_percent(lost, t->samples + lost);
+    text[0] = '\0';
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        size_t used = strlen(text);
+        if (t->lost[i] != 0) {
+            snprintf(text + used, sizeof text - used, "%s%s %" PRIu64, used != 0 ? ", " : "",
+                     mkperf_loss_places[i].key, t->lost[i]);
+        }
+    }
+    if (lost != 0) {
+        add_line(&l, part > LOUD ? MKPERF_WARNING : MKPERF_NOTE,
+                 "%.2f %% of the samples were lost (%s)%s", part, text,
+                 part > LOUD ? ": numbers are biased against what ran then" : "");
+    }
+    if (t->marks_lost != 0) {
+        add_line(&l, MKPERF_NOTE, "%" PRIu64 " marks were lost", t->marks_lost);
+    }
     mkperf_figures_texts(MKPERF_FIGURE_HEAD, MKPERF_SECTION_FIRST, MKPERF_SECTION_END, w->totals,
                          add_figure, &l);
     for (unsigned i = 0; i < w->session->nevents; i++) {

@@ -141,41 +141,6 @@ void mkperf_pmu_events(mkperf_put *put, void *to)
     }
 }
 
-static enum mkperf_status parse_terms(const char **at, mkperf_EventSpec *spec,
-                                      struct mkperf_error *e)
-{
-    const char *end = strchr(*at, '/');
-
-    if (end == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: no closing / after \"%.60s\"", *at);
-    }
-    while (*at < end) {
-        size_t n = strcspn(*at, ",/");
-        /* A term of /period=N,freq=N/, n bytes long. */
-        const char *term = *at;
-        char *behind;
-        const char *equals = memchr(term, '=', n);
-        size_t key = equals != NULL ? (size_t)(equals - term) : n;
-        uint64_t max = mkperf_event_term_max(term, key);
-        if (max == 0) {
-            return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: \"%.*s\": want period=N or freq=N",
-                                    (int)n, term);
-        }
-        errno = 0;
-        uint64_t value = key < n ? strtoull(equals + 1, &behind, 10) : 0;
-        if (value < 1 || value > max || errno != 0 || !isdigit((unsigned char)equals[1]) ||
-            behind != term + n) {
-            return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                    "-e: \"%.*s\": want a number from 1 to %" PRIu64, (int)n, term,
-                                    max);
-        }
-        mkperf_event_set_term(term, key, value, spec);
-        *at += n + (*at + n < end);
-    }
-    *at = end + 1;
-    return MKPERF_OK;
-}
-
 static enum mkperf_status parse_event(const char **at, mkperf_EventSpec *spec,
                                       struct mkperf_error *e)
 {
@@ -199,8 +164,32 @@ static enum mkperf_status parse_event(const char **at, mkperf_EventSpec *spec,
         memcpy(spec->name, name, n);
     }
     if (**at == '/') {
-        ++*at;
-        MKPERF_TRY(parse_terms(at, spec, e));
+        const char *end = strchr(++*at, '/');
+        if (end == NULL) {
+            return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: no closing / after \"%.60s\"", *at);
+        }
+        for (const char *term; (term = *at) < end;) { /* the terms of /period=N,freq=N/ */
+            size_t length = strcspn(term, ",/");
+            char *behind = NULL;
+            const char *equals = memchr(term, '=', length);
+            size_t key = equals != NULL ? (size_t)(equals - term) : length;
+            uint64_t max = mkperf_event_term_max(term, key);
+            if (max == 0) {
+                return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                        "-e: \"%.*s\": want period=N or freq=N", (int)length, term);
+            }
+            errno = 0;
+            uint64_t value = key < length ? strtoull(equals + 1, &behind, 10) : 0;
+            if (value < 1 || value > max || errno != 0 || !isdigit((unsigned char)equals[1]) ||
+                behind != term + length) {
+                return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                        "-e: \"%.*s\": want a number from 1 to %" PRIu64,
+                                        (int)length, term, max);
+            }
+            mkperf_event_set_term(term, key, value, spec);
+            *at += length + (*at + length < end);
+        }
+        *at = end + 1;
         modifiers = true;
     }
     if (**at == ':') {

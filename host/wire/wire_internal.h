@@ -47,8 +47,6 @@ enum mkperf_status stream_lost(struct mkperf_stream *s, const struct mkperf_lost
                                struct mkperf_error *e);
 /* Returns the core of lost samples that were numbered over all cores. */
 uint32_t stream_lost_core(const struct mkperf_stream *s);
-/* Notes in the totals which cores are late, from a Status. */
-void stream_cores_status(struct mkperf_stream *s, const mkperf_Status *m);
 /* Adds each core's part of the session to the totals, from the last Status, and reports the losses
  * that were only in lost frames. */
 enum mkperf_status stream_cores_close(struct mkperf_stream *s, struct mkperf_error *e);
@@ -57,12 +55,8 @@ enum mkperf_status stream_cores_close(struct mkperf_stream *s, struct mkperf_err
 
 enum mkperf_status stream_sched(struct mkperf_stream *s, const mkperf_Sched *m,
                                 struct mkperf_error *e);
-/* Forgets all codes, because a missing message may have defined some. */
-void stream_sched_damaged(struct mkperf_stream *s);
 /* Begins a session, of which the events are numbered from 0. */
 void stream_sched_begin(struct mkperf_stream *s);
-/* Stores the session's number of words, which hold the indices of the queues that the image lists. */
-void stream_sched_words(struct mkperf_stream *s, uint32_t words);
 /* Ends a session: adds its losses to the totals. */
 void stream_sched_close(struct mkperf_stream *s);
 

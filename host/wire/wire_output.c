@@ -148,16 +148,6 @@ static enum mkperf_core_state state_of(const mkperf_CoreStatus *t)
                                                     : MKPERF_CORE_ABSENT;
 }
 
-void stream_cores_status(struct mkperf_stream *s, const mkperf_Status *m)
-{
-    for (unsigned i = 0; s->order.merge != NULL && i < m->cores_count; i++) {
-        const mkperf_CoreStatus *t = &m->cores[i];
-        if (t->core < MKPERF_MAX_CORES) {
-            s->totals.core[t->core].state = state_of(t);
-        }
-    }
-}
-
 bool mkperf_stream_core(const struct mkperf_stream *s, unsigned i, unsigned *number,
                         struct mkperf_core *core)
 {

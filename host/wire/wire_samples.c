@@ -206,27 +206,6 @@ static enum mkperf_status decode_samples(struct mkperf_stream *s, uint64_t *unkn
     return MKPERF_OK;
 }
 
-/* Checks the numbers of samples: a gap between the last batch and this one was lost in transit. */
-static enum mkperf_status check_number(struct mkperf_stream *s, struct mkperf_error *e)
-{
-    const struct mkperf_batch *b = &s->batch;
-    struct mkperf_lost lost = {.where = MKPERF_LOST_TRANSIT, .core = stream_lost_core(s)};
-
-    lost.time_ns = s->core_ns[b->m.core];
-    if (!s->numbered) {
-        s->numbered = true;
-        s->from_start = b->m.first_sample == 0;
-        s->skipped = b->m.first_sample;
-        s->damaged = !s->from_start;
-    } else if (b->m.first_sample != s->next_sample) {
-        lost.samples = b->m.first_sample > s->next_sample ? b->m.first_sample - s->next_sample : 0;
-        s->damaged = true;
-        stream_void_chains(s);
-    }
-    s->next_sample = b->m.first_sample + b->weight;
-    return stream_lost(s, &lost, e);
-}
-
 enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
 {
     const struct mkperf_batch *b = &s->batch;
@@ -269,7 +248,23 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
     uint64_t before = s->totals.samples + s->totals.off_cpu_unpaired; /* those were samples */
     MKPERF_TRY(stream_begin(s, e));
     stream_cores_begin(s, b->m.core);
-    MKPERF_TRY(check_number(s, e));
+    /* A gap in the numbers of samples between the last batch and this one was lost in transit. */
+    struct mkperf_lost transit = {.time_ns = s->core_ns[b->m.core],
+                                  .where = MKPERF_LOST_TRANSIT,
+                                  .core = stream_lost_core(s)};
+    if (!s->numbered) {
+        s->numbered = true;
+        s->from_start = b->m.first_sample == 0;
+        s->skipped = b->m.first_sample;
+        s->damaged = !s->from_start;
+    } else if (b->m.first_sample != s->next_sample) {
+        transit.samples = b->m.first_sample > s->next_sample ? b->m.first_sample - s->next_sample
+                                                             : 0;
+        s->damaged = true;
+        stream_void_chains(s);
+    }
+    s->next_sample = b->m.first_sample + b->weight;
+    MKPERF_TRY(stream_lost(s, &transit, e));
     MKPERF_TRY(decode_samples(s, &lost.samples, e));
     s->damaged = s->damaged && !first_of_epoch;
     s->totals.core[b->m.core].samples += s->totals.samples + s->totals.off_cpu_unpaired - before;

@@ -32,12 +32,6 @@ struct mkperf_stream_core {
     struct code code[CODES];
 };
 
-void stream_sched_damaged(struct mkperf_stream *s)
-{
-    s->sched.generation++;
-    s->sched.damaged = s->sched.running;
-}
-
 void stream_sched_begin(struct mkperf_stream *s)
 {
     s->sched.generation++;
@@ -51,17 +45,6 @@ void stream_sched_begin(struct mkperf_stream *s)
             c->missing = c->known = 0;
             c->gap = true; /* events between two sessions are unknown */
         }
-    }
-}
-
-void stream_sched_words(struct mkperf_stream *s, uint32_t words)
-{
-    const struct mkperf_image *image = mkperf_pds_image(s->config.pds);
-    uint64_t word[MKPERF_MAX_WORDS];
-
-    s->sched.words = words;
-    if (words != 0 && (image == NULL || mkperf_image_words(image, word, s->sched.place) != words)) {
-        s->sched.words = 0; /* another program's; their meaning is not known */
     }
 }
 
@@ -82,28 +65,6 @@ void stream_sched_close(struct mkperf_stream *s)
         to->sched_lost[MKPERF_LOST_TRANSIT] += t->sched_sent - s->sched.arrived;
         s->sched.arrived = t->sched_sent;
     }
-}
-
-static void define_code(struct mkperf_stream *s, struct mkperf_stream_core *c,
-                        const mkperf_SchedCode *from)
-{
-    if (from->code >= CODES ||
-        ((unsigned)from->kind >= MKPERF_SCHED_GAP && from->kind != mkperf_SchedKind_SCHED_READING &&
-         from->kind != mkperf_SchedKind_SCHED_PAGE) ||
-        (unsigned)from->reason >= MKPERF_STOPPED_REASONS) {
-        if (from->code < CODES) {
-            c->code[from->code].generation = 0; /* a newer target has more kinds */
-        }
-        return;
-    }
-    c->code[from->code] = (struct code){
-        .generation = c->generation,
-        .kind = (enum mkperf_sched_kind)from->kind,
-        .reason = (enum mkperf_sched_reason)from->reason,
-        .pd = mkperf_pds_find(s->config.pds, from->thread - 2),
-        .irq = from->irq,
-        .reading = from->kind == mkperf_SchedKind_SCHED_READING,
-    };
 }
 
 /* Reports the events that are missing before the next one of a core, if there are any. */
@@ -225,35 +186,6 @@ static enum mkperf_status decode_reading(struct mkperf_stream *s, struct mkperf_
     return MKPERF_OK;
 }
 
-static enum mkperf_status decode_events(struct mkperf_stream *s, struct mkperf_stream_core *c,
-                                        const mkperf_Sched *m, struct mkperf_error *e)
-{
-    uint64_t ticks = m->time_ticks, mask = (UINT64_C(1) << m->code_bits) - 1;
-    struct numbers numbers = {m->reading, m->reading + m->reading_count};
-
-    for (unsigned i = 0; i < m->event_count; i++) {
-        uint64_t code = m->event[i] & mask;
-
-        ticks += m->event[i] >> m->code_bits;
-        if (code >= CODES || c->code[code].generation != c->generation) {
-            s->totals.sched_lost[MKPERF_LOST_CHAIN]++;
-            c->missing++;
-            c->gap = true;
-            s->sched.damaged = true;
-            c->known =
-                0; /* Perhaps it was a reading. The numbers of those that follow are not found. */
-            numbers.at = numbers.end;
-            continue;
-        }
-        const struct code *known = &c->code[code];
-        uint64_t ns = stream_time(s, ticks, m->tick_hz);
-        ns = ns > c->last_ns ? ns : c->last_ns;
-        MKPERF_TRY(known->reading ? decode_reading(s, c, m->core, &numbers, ns, e)
-                                  : emit_event(s, c, m->core, known, ns, e));
-    }
-    return MKPERF_OK;
-}
-
 enum mkperf_status stream_sched(struct mkperf_stream *s, const mkperf_Sched *m,
                                 struct mkperf_error *e)
 {
@@ -300,12 +232,48 @@ enum mkperf_status stream_sched(struct mkperf_stream *s, const mkperf_Sched *m,
     c->next_event = m->first_event + m->event_count;
     s->sched.arrived += m->event_count;
     for (unsigned i = 0; i < m->codes_count; i++) {
-        define_code(s, c, &m->codes[i]);
+        const mkperf_SchedCode *from = &m->codes[i];
+        bool known = (unsigned)from->kind < MKPERF_SCHED_GAP ||
+                     from->kind == mkperf_SchedKind_SCHED_READING ||
+                     from->kind == mkperf_SchedKind_SCHED_PAGE;
+        if (from->code < CODES && (!known || (unsigned)from->reason >= MKPERF_STOPPED_REASONS)) {
+            c->code[from->code].generation = 0; /* a newer target has more kinds */
+        } else if (from->code < CODES) {
+            c->code[from->code] = (struct code){
+                .generation = c->generation,
+                .kind = (enum mkperf_sched_kind)from->kind,
+                .reason = (enum mkperf_sched_reason)from->reason,
+                .pd = mkperf_pds_find(s->config.pds, from->thread - 2),
+                .irq = from->irq,
+                .reading = from->kind == mkperf_SchedKind_SCHED_READING,
+            };
+        }
     }
     MKPERF_TRY(stream_begin(s, e));
     MKPERF_TRY(stream_announce(s, e));
     stream_cores_begin(s, m->core);
-    MKPERF_TRY(decode_events(s, c, m, e));
+    uint64_t ticks = m->time_ticks, mask = (UINT64_C(1) << m->code_bits) - 1;
+    struct numbers numbers = {m->reading, m->reading + m->reading_count};
+    for (unsigned i = 0; i < m->event_count; i++) {
+        uint64_t code = m->event[i] & mask;
+
+        ticks += m->event[i] >> m->code_bits;
+        if (code >= CODES || c->code[code].generation != c->generation) {
+            s->totals.sched_lost[MKPERF_LOST_CHAIN]++;
+            c->missing++;
+            c->gap = true;
+            s->sched.damaged = true;
+            c->known =
+                0; /* Perhaps it was a reading. The numbers of those that follow are not found. */
+            numbers.at = numbers.end;
+            continue;
+        }
+        const struct code *known = &c->code[code];
+        uint64_t ns = stream_time(s, ticks, m->tick_hz);
+        ns = ns > c->last_ns ? ns : c->last_ns;
+        MKPERF_TRY(known->reading ? decode_reading(s, c, m->core, &numbers, ns, e)
+                                  : emit_event(s, c, m->core, known, ns, e));
+    }
     MKPERF_TRY(stream_release(s, false, e));
     return mkperf_sink_flush(sink, e);
 }

@@ -85,7 +85,12 @@ static enum mkperf_status adopt_events(struct mkperf_stream *s, const mkperf_Ses
             windows ? "that counts samples in windows" : "with scheduling events");
     }
     s->sched.running = m->sched || m->words != 0;
-    stream_sched_words(s, m->words);
+    /* Words hold the indices of the queues that the image lists. The meaning of others, another program's, is not known. */
+    const struct mkperf_image *image = mkperf_pds_image(s->config.pds);
+    uint64_t word[MKPERF_MAX_WORDS];
+    bool of_queues = m->words != 0 && image != NULL &&
+                     mkperf_image_words(image, word, s->sched.place) == m->words;
+    s->sched.words = of_queues ? m->words : 0;
     s->order.off_cpu_on = m->sched && m->off_cpu;
     memset(s->event_of, -1, sizeof s->event_of);
     for (unsigned i = 0; i < m->events_count; i++) {

@@ -177,7 +177,12 @@ static void on_status(struct mkperf_stream *s, const mkperf_Status *m)
     if (s->has_session && m->session == s->session_id) {
         s->status = *m;
         s->has_status = true;
-        stream_cores_status(s, m);
+        for (unsigned i = 0, core; s->order.merge != NULL && i < m->cores_count; i++) {
+            struct mkperf_core now;
+            if (mkperf_stream_core(s, i, &core, &now) && core < MKPERF_MAX_CORES) {
+                s->totals.core[core].state = now.state;
+            }
+        }
         s->totals.marks_lost = m->marks_lost - s->marks_lost;
         if (s->began && s->totals.samples != 0) {
             mkperf_fill_add(&s->totals.fill, s->totals.last_ns, m->ring_peak, m->ring_bytes);
@@ -226,7 +231,8 @@ void mkperf_stream_damaged(struct mkperf_stream *s)
     /* A session that has only scheduling events has no epochs of chains, which would end the damage. */
     s->damaged = !s->sched.running || s->session.nevents != 0;
     stream_void_chains(s);
-    stream_sched_damaged(s);
+    s->sched.generation++; /* a missing message may have defined codes */
+    s->sched.damaged = s->sched.running;
 }
 
 enum mkperf_status mkperf_stream_message(void *self, const uint8_t *p, size_t n, unsigned gap,
