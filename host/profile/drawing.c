@@ -26,50 +26,41 @@ static int by_rate(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Writes the intervals between samples of one event into span. Returns the rate of the event, in events per nanosecond, on a core
- * that does nothing else; 0 if it is not known. Rates are between samples of the same mode. */
-static double measure_rate(const struct mkperf_profile *p,
-                           const struct mkperf_profile_sample *sample, size_t n, uint32_t event,
-                           uint64_t *span)
-{
-    struct last *last = mkperf_xcalloc((size_t)p->cores_seen + 1, sizeof *last);
-    double *rate = mkperf_xcalloc(RATES_MAX, sizeof *rate);
-    size_t rates = 0, skip = n / RATES_MAX, left = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        const struct mkperf_profile_sample *s = &sample[i];
-        struct last *l = &last[s->core];
-        uint32_t words;
-        const uint64_t *key = mkperf_hash_key(&p->chains, s->chain, &words);
-        bool kernel = (key[MKPERF_PROFILE_FLAGS] & MKPERF_SAMPLE_KERNEL) != 0;
-
-        if (key[MKPERF_PROFILE_THREAD] >> 32 != event) {
-            continue;
-        }
-        span[i] = l->seen ? s->time_ns - l->time_ns : UINT64_MAX;
-        if (l->seen && l->kernel == kernel && span[i] > 0 && rates < RATES_MAX && left-- == 0) {
-            rate[rates++] = (double)s->period / (double)span[i];
-            left = skip;
-        }
-        *l = (struct last){.time_ns = s->time_ns, .seen = true, .kernel = kernel};
-    }
-    qsort(rate, rates, sizeof *rate, by_rate);
-    double full = rates > 0 ? rate[rates * 9 / 10] : 0;
-    free(rate);
-    free(last);
-    return full;
-}
-
 uint64_t *mkperf_profile_spans(const struct mkperf_profile *p,
                                const struct mkperf_profile_sample *sample, size_t n, double *rates)
 {
     uint64_t *span = mkperf_xcalloc(n + 1, sizeof *span);
+    struct last *last = mkperf_xcalloc((size_t)p->cores_seen + 1, sizeof *last);
+    double *between = mkperf_xcalloc(RATES_MAX, sizeof *between);
     char room[32];
 
     for (uint32_t event = 0; event < p->nevents; event++) {
         bool is_time = mkperf_event_is_time(mkperf_places_event_name(&p->places, event, room));
-        double rate = measure_rate(p, sample, n, event, span);
+        size_t rates_seen = 0, skip = n / RATES_MAX, left = 0;
 
+        /* The intervals between samples of the event, and the rates between those of the same mode. */
+        memset(last, 0, p->cores_seen * sizeof *last);
+        for (size_t i = 0; i < n; i++) {
+            const struct mkperf_profile_sample *s = &sample[i];
+            struct last *l = &last[s->core];
+            uint32_t words;
+            const uint64_t *key = mkperf_hash_key(&p->chains, s->chain, &words);
+            bool kernel = (key[MKPERF_PROFILE_FLAGS] & MKPERF_SAMPLE_KERNEL) != 0;
+
+            if (key[MKPERF_PROFILE_THREAD] >> 32 != event) {
+                continue;
+            }
+            span[i] = l->seen ? s->time_ns - l->time_ns : UINT64_MAX;
+            if (l->seen && l->kernel == kernel && span[i] > 0 && rates_seen < RATES_MAX &&
+                left-- == 0) {
+                between[rates_seen++] = (double)s->period / (double)span[i];
+                left = skip;
+            }
+            *l = (struct last){.time_ns = s->time_ns, .seen = true, .kernel = kernel};
+        }
+        qsort(between, rates_seen, sizeof *between, by_rate);
+        /* In events per nanosecond, on a core that does nothing else; 0 if it is not known. */
+        double rate = rates_seen > 0 ? between[rates_seen * 9 / 10] : 0;
         if (rates != NULL) {
             rates[event] = is_time ? rate : 0;
         }
@@ -88,6 +79,8 @@ uint64_t *mkperf_profile_spans(const struct mkperf_profile *p,
             }
         }
     }
+    free(last);
+    free(between);
     return span;
 }
 

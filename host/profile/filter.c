@@ -31,22 +31,6 @@ const char *report_filter_seconds(const char *text, uint64_t *ns)
     return text;
 }
 
-/* Reads "A%-B%" or "B%". Returns false for any other text. */
-static bool parse_percent(struct report_filter *f, const char *text)
-{
-    char *end;
-
-    f->from_percent = 0;
-    f->to_percent = strtod(text, &end);
-    if (end != text && end[0] == '%' && end[1] == '-') {
-        f->from_percent = f->to_percent;
-        text = end + 2;
-        f->to_percent = strtod(text, &end);
-    }
-    return end != text && strcmp(end, "%") == 0 && f->from_percent >= 0 &&
-           f->from_percent <= f->to_percent && f->to_percent <= 100;
-}
-
 /* --time START,STOP: seconds of the target's clock, either may be missing; or A%-B% of the
  * recording's time, B% from its beginning. USAGE. */
 static enum mkperf_status take_time(void *filter, const struct mkperf_given *g)
@@ -58,8 +42,17 @@ static enum mkperf_status take_time(void *filter, const struct mkperf_given *g)
     f->from_ns = 0;
     f->to_ns = UINT64_MAX;
     f->percent = strchr(text, '%') != NULL;
-    if (f->percent) {
-        return parse_percent(f, text)
+    if (f->percent) { /* "A%-B%" or "B%" */
+        char *end;
+        f->from_percent = 0;
+        f->to_percent = strtod(text, &end);
+        if (end != text && end[0] == '%' && end[1] == '-') {
+            f->from_percent = f->to_percent;
+            p = end + 2;
+            f->to_percent = strtod(p, &end);
+        }
+        return end != p && strcmp(end, "%") == 0 && f->from_percent >= 0 &&
+                       f->from_percent <= f->to_percent && f->to_percent <= 100
                    ? MKPERF_OK
                    : mkperf_error_set(
                          g->e, MKPERF_ERR_USAGE,

@@ -10,7 +10,6 @@
 enum { LINE = 1024, MARKS_SHOWN = 100 };
 
 struct notes {
-    const struct mkperf_profile *c;
     void (*put)(void *self, const char *line);
     void *self;
 };
@@ -40,37 +39,6 @@ static void note_unnamed(void *self, enum mkperf_warning_level level, const char
     note(self, "%s", text);
 }
 
-static void note_marks(const struct notes *n)
-{
-    const struct mkperf_profile *c = n->c;
-    const struct mkperf_totals *t = &c->totals;
-
-    if (t->marks == 0 && t->marks_lost == 0) {
-        return;
-    }
-    note(n, "marks: %" PRIu64 ", lost %" PRIu64, t->marks, t->marks_lost);
-    for (uint32_t i = 0; i < c->mark_keys.count && i < MARKS_SHOWN; i++) {
-        const struct mkperf_mark_sum *m = &c->mark_sum[i];
-        uint32_t words;
-        const uint64_t *key = mkperf_hash_key(&c->mark_keys, i, &words);
-        const char *pd = mkperf_places_pd_name(&c->places, (uint32_t)key[0]);
-        const char *name = mkperf_places_text(&c->places, (uint32_t)key[1]);
-        if (m->points != 0) {
-            note(n, "mark %s of PD %s: %" PRIu64 " times", name, pd, m->points);
-        }
-        if (m->phases != 0 || m->open != 0) {
-            note(n,
-                 "phase %s of PD %s: %" PRIu64 " times, %.6f ms in all, longest %.6f ms, %" PRIu64
-                 " without an end",
-                 name, pd, m->phases, (double)m->sum_ns / 1e6, (double)m->longest_ns / 1e6,
-                 m->open);
-        }
-    }
-    if (c->mark_keys.count > MARKS_SHOWN) {
-        note(n, "and marks of %u other names", c->mark_keys.count - MARKS_SHOWN);
-    }
-}
-
 void mkperf_profile_warnings(const struct mkperf_profile *p, mkperf_put_warning *put, void *self)
 {
     struct mkperf_totals totals = p->totals;
@@ -86,24 +54,23 @@ void mkperf_profile_warnings(const struct mkperf_profile *p, mkperf_put_warning 
 void mkperf_profile_notes(const struct mkperf_profile *p, void (*put)(void *self, const char *line),
                           void *self)
 {
-    struct notes n = {p, put, self};
+    struct notes n = {put, self};
 
     mkperf_profile_warnings(p, note_warning, &n);
     for (uint32_t i = 0; i < p->nevents; i++) {
-        const struct mkperf_profile *c = n.c;
-        const struct mkperf_event *event = &c->places.session.event[i];
+        const struct mkperf_event *event = &p->places.session.event[i];
         char room[32], how[64] = "";
-        if (i < c->places.session.nevents && event->period != 0) {
+        if (i < p->places.session.nevents && event->period != 0) {
             snprintf(how, sizeof how, ", one sample each %" PRIu64, event->period);
-        } else if (i < c->places.session.nevents && event->frequency != 0) {
+        } else if (i < p->places.session.nevents && event->frequency != 0) {
             snprintf(how, sizeof how, ", %u sample%s per second and core", event->frequency,
                      mkperf_plural(event->frequency));
         }
         note(&n, "event %s: %" PRIu64 " sample%s, period sum %" PRIu64 "%s",
-             mkperf_places_event_name(&c->places, i, room), c->total[i].samples,
-             mkperf_plural(c->total[i].samples), c->total[i].period, how);
+             mkperf_places_event_name(&p->places, i, room), p->total[i].samples,
+             mkperf_plural(p->total[i].samples), p->total[i].period, how);
     }
-    const struct mkperf_places *s = &n.c->places;
+    const struct mkperf_places *s = &p->places;
     if (s->session.image != NULL) {
         note(&n, "image: %s, which lists its programs", s->session.image);
     }
@@ -122,8 +89,32 @@ void mkperf_profile_notes(const struct mkperf_profile *p, void (*put)(void *self
         mkperf_cost_text(&p->cost, &p->places, i, p->total[i].period, line, sizeof line);
         note(&n, "cost of profiling: %s", line);
     }
-    note_marks(&n);
-    const struct mkperf_interactions *a = n.c->totals.interactions;
+    const struct mkperf_totals *t = &p->totals;
+    bool marks = t->marks != 0 || t->marks_lost != 0;
+    if (marks) {
+        note(&n, "marks: %" PRIu64 ", lost %" PRIu64, t->marks, t->marks_lost);
+    }
+    for (uint32_t i = 0; marks && i < p->mark_keys.count && i < MARKS_SHOWN; i++) {
+        const struct mkperf_mark_sum *m = &p->mark_sum[i];
+        uint32_t words;
+        const uint64_t *key = mkperf_hash_key(&p->mark_keys, i, &words);
+        const char *pd = mkperf_places_pd_name(s, (uint32_t)key[0]);
+        const char *name = mkperf_places_text(s, (uint32_t)key[1]);
+        if (m->points != 0) {
+            note(&n, "mark %s of PD %s: %" PRIu64 " times", name, pd, m->points);
+        }
+        if (m->phases != 0 || m->open != 0) {
+            note(&n,
+                 "phase %s of PD %s: %" PRIu64 " times, %.6f ms in all, longest %.6f ms, %" PRIu64
+                 " without an end",
+                 name, pd, m->phases, (double)m->sum_ns / 1e6, (double)m->longest_ns / 1e6,
+                 m->open);
+        }
+    }
+    if (marks && p->mark_keys.count > MARKS_SHOWN) {
+        note(&n, "and marks of %u other names", p->mark_keys.count - MARKS_SHOWN);
+    }
+    const struct mkperf_interactions *a = t->interactions;
     for (unsigned i = 0; a != NULL && i < MKPERF_SOFT_KINDS; i++) {
         if (a->total[i] != 0) {
             note(&n, "%s: %" PRIu64, mkperf_soft_names[i], a->total[i]);

@@ -155,35 +155,29 @@ static void resolve_place(struct mkperf_places *s, const struct mkperf_place *p)
     struct mkperf_module *m = p->kernel ? s->kernel : p->pd < s->npds ? s->pd[p->pd].module : NULL;
     struct mkperf_line line[MKPERF_PLACES_INLINED];
     struct mkperf_symbol symbol;
-    char text[MKPERF_BLOCKED_TEXT];
+    char text[288];
 
+    _Static_assert(sizeof text >= MKPERF_BLOCKED_TEXT && sizeof text >= MKPERF_PLACES_UNKNOWN,
+                   "room");
+    bool found = !p->blocked && !p->edge && m != NULL && mkperf_symbol_at(m, p->addr, &symbol);
+    f.known = found || p->blocked || p->edge;
     if (p->blocked) {
         mkperf_blocked_text(p->addr, name_of_pd, s, text);
-        f.known = true;
-        add_frame(s, f, text, NULL);
-        return;
-    }
-    if (p->edge) {
-        char name[288];
-        snprintf(name, sizeof name, "[%.255s]%s", mkperf_places_pd_name(s, p->pd),
+    } else if (p->edge) {
+        snprintf(text, sizeof text, "[%.255s]%s", mkperf_places_pd_name(s, p->pd),
                  p->addr != 0 ? " (inferred)" : "");
-        f.known = true;
-        add_frame(s, f, name, NULL);
-        return;
-    }
-    if (m == NULL || !mkperf_symbol_at(m, p->addr, &symbol)) {
-        char name[MKPERF_PLACES_UNKNOWN];
-
-        mkperf_places_unknown(f.kernel, p->addr, name);
+    } else if (!found) {
+        mkperf_places_unknown(f.kernel, p->addr, text);
         if (!f.kernel || p->addr != 0) {
             f.start = p->addr & ~(uint64_t)(PAGE - 1);
             f.size = PAGE;
         }
-        add_frame(s, f, name, NULL);
+    }
+    if (!found) {
+        add_frame(s, f, text, NULL);
         return;
     }
     size_t n = s->no_lines ? 0 : mkperf_lines_at(m, p->addr, line, MKPERF_PLACES_INLINED);
-    f.known = true;
     for (size_t i = 0; s->inlined && i + 1 < n; i++) {
         struct mkperf_function in = f;
         in.inlined = true;

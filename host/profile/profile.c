@@ -207,28 +207,6 @@ static struct mkperf_spool *spool_of(struct mkperf_profile *p, unsigned i)
     return (struct mkperf_spool *)(void *)((char *)p + spools[i].at);
 }
 
-static void begin_sched(struct mkperf_profile *p)
-{
-    p->sched = mkperf_analysis_new();
-    if (p->off_cpu && p->made) {
-        p->woken.to = MKPERF_SCHED_NOBODY;
-        mkperf_analysis_listen(p->sched, (struct mkperf_analysis_listener){.interval = add_blocked,
-                                                                           .woken = note_woken,
-                                                                           .self = p});
-    }
-    if (p->utilisation) {
-        p->util = (struct mkperf_utilisation){.filter = &p->filter,
-                                              .slices = &p->slices,
-                                              .on_run = p->runs ? add_run : NULL,
-                                              .self = p,
-                                              .failed = &p->sched_failed};
-        mkperf_utilisation_attach(&p->util, p->sched);
-    }
-    if (p->keep_schedule) {
-        mkperf_schedule_attach(&p->schedule, p->sched, &p->sched_failed);
-    }
-}
-
 /* Replaces the events of the session if samples are made from scheduling events. */
 static enum mkperf_status make_event(struct mkperf_profile *p, struct mkperf_session *session,
                                      struct mkperf_error *e)
@@ -271,7 +249,24 @@ static enum mkperf_status begin_profile(void *self, const struct mkperf_session 
     p->nevents = session.nevents;
     p->first_ns = UINT64_MAX;
     if (session.sched && p->sched == NULL) {
-        begin_sched(p);
+        p->sched = mkperf_analysis_new();
+        if (p->off_cpu && p->made) {
+            p->woken.to = MKPERF_SCHED_NOBODY;
+            mkperf_analysis_listen(p->sched,
+                                   (struct mkperf_analysis_listener){
+                                       .interval = add_blocked, .woken = note_woken, .self = p});
+        }
+        if (p->utilisation) {
+            p->util = (struct mkperf_utilisation){.filter = &p->filter,
+                                                  .slices = &p->slices,
+                                                  .on_run = p->runs ? add_run : NULL,
+                                                  .self = p,
+                                                  .failed = &p->sched_failed};
+            mkperf_utilisation_attach(&p->util, p->sched);
+        }
+        if (p->keep_schedule) {
+            mkperf_schedule_attach(&p->schedule, p->sched, &p->sched_failed);
+        }
     }
     if (p->sched != NULL) {
         (void)mkperf_analysis_begin(p->sched, &session, e);

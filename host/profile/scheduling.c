@@ -217,7 +217,7 @@ uint64_t mkperf_parallel_weight(const struct mkperf_analysis *a, const struct mk
         /* Around a switch, the sample and the event may be of different PDs: the sample counts. */
         others += core != s->core && pd != MKPERF_SCHED_NOBODY && !a->pd[pd].idle;
     }
-    unsigned divisor = idle ? cores : others + 1;
+    unsigned divisor = idle && cores != 0 ? cores : others + 1;
     *unsure += known < cores;
     return idle && others != 0 ? 0 : (s->period + divisor / 2) / divisor;
 }
