@@ -12,9 +12,17 @@ class StackChart {
     this.canvas = make('canvas', { tabIndex: 0, role: 'img', 'aria-label': 'Stack chart of the visible time; the call tree has the same frames as a table' });
     section.append(this.canvas);
     this.canvas.addEventListener('wheel', (e) => e.ctrlKey || e.shiftKey || section.scrollHeight <= section.clientHeight ? tracks.turned(e) : undefined, { passive: false });
-    this.canvas.onpointermove = (e) => showTip(e, this.words(this.boxAt(e)));
+    this.canvas.onpointermove = (e) => {
+      const box = this.boxAt(e), [from, to] = tracks.view();
+      showTip(e, box ? [flame.text(box.i), `here for about ${duration((box.right - box.left) / this.canvas.clientWidth * (to - from))}`] : []);
+    };
     this.canvas.onpointerleave = () => showTip(null);
-    this.canvas.onclick = (e) => this.pick(this.boxAt(e));
+    this.canvas.onclick = (e) => {
+      const box = this.boxAt(e), path = box && this.tree.path(box.i);
+      if (box) {
+        change({ node: JSON.stringify(path) === JSON.stringify(state.node) ? [] : path });
+      }
+    };
     this.canvas.onkeydown = (e) => tracks.key(e);
     new ResizeObserver(() => this.profile && this.section.clientWidth > 0 && this.update()).observe(section);
   }
@@ -105,30 +113,17 @@ class StackChart {
         c.fillText(this.cores.size > 1 ? `core ${core}` : '', 4, top - 8);
         continue;
       }
-      const of = p.label(this.tree.nodes[i].label), colour = p.colour(of.pd, of.kernel), gap = right - left > 3 ? 1 : 0, room = Math.floor((right - left - 8) / 6);
+      const of = p.label(this.tree.nodes[i].label), colour = p.colour(of.pd, of.kernel), gap = right - left > 3 ? 1 : 0;
       c.fillStyle = colour;
       c.fillRect(left, top, right - left - gap, CHART.row - 1);
       if (right - left >= CHART.text) {
-        const name = nodeName(of);
         c.fillStyle = inkOn(colour);
-        c.fillText(name.length > room ? `${name.slice(0, room - 1)}…` : name, left + 4, top + CHART.row / 2);
+        c.fillText(fitting(nodeName(of), right - left - 8), left + 4, top + CHART.row / 2);
       }
     }
   }
 
   boxAt(e) {
     return this.boxes?.find(({ i, left, right, top }) => i && e.offsetX >= left && e.offsetX < right && e.offsetY >= top && e.offsetY < top + CHART.row);
-  }
-
-  words(box) {
-    const [from, to] = this.tracks.view();
-    return box ? [this.flame.text(box.i), `here for about ${duration((box.right - box.left) / this.canvas.clientWidth * (to - from))}`] : [];
-  }
-
-  pick(box) {
-    if (box) {
-      const path = this.tree.path(box.i);
-      change({ node: JSON.stringify(path) === JSON.stringify(state.node) ? [] : path });
-    }
   }
 }

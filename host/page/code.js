@@ -60,7 +60,7 @@ class CodePanel {
   }
 
   fill(f) {
-    const p = this.profile, s = this.selection, mask = s.mask('fn'), { self } = s.byFunction(mask), parts = this.codeParts(f, s.byOffset(f, mask), self[f]);
+    const p = this.profile, s = this.selection, mask = s.mask('fn'), { self } = s.byFunction(mask), parts = this.codeParts(s.byOffset(f, mask), self[f]);
     this.box.replaceChildren(make('h3', {}, p.names[f], make('small', { textContent: `  PD ${p.pdName(p.f_pd[f])}, shares of the function itself` })), ...parts);
     for (const list of this.box.querySelectorAll('.listing')) {
       const first = list.querySelector('.first')?.offsetTop ?? 0, hottest = list.querySelector('.hottest')?.offsetTop ?? first;
@@ -68,7 +68,7 @@ class CodePanel {
     }
   }
 
-  codeParts(f, byOffset, self) {
+  codeParts(byOffset, self) {
     const { code } = this;
     const problem = code.problem ? [make('p', { textContent: code.problem })] : [];
     if (code.insn.length === 0) {
@@ -81,17 +81,13 @@ class CodePanel {
       }
       return sum;
     });
-    return [...problem, make('div', { className: 'code' }, make('div', {}, ...this.sourceParts(weight, self)),
-      make('div', {}, make('h4', { textContent: `Instructions (${code.elf})` }), this.instructions(weight, self)))];
-  }
-
-  instructions(weight, self) {
-    const { code } = this, start = BigInt(`0x${code.start}`), most = Math.max(...weight);
-    return this.listing('instructions', code.insn.map(([offset, , text, file, line], i) => ({
-      share: weight[i], text, hottest: weight[i] > 0 && weight[i] === most,
-      place: (start + BigInt(offset)).toString(16),
+    const start = BigInt(`0x${code.start}`), most = Math.max(...weight);
+    const instructions = this.listing('instructions', code.insn.map(([offset, , text, file, line], i) => ({
+      share: weight[i], text, hottest: weight[i] > 0 && weight[i] === most, place: (start + BigInt(offset)).toString(16),
       title: file >= 0 ? `${code.files[file].name}:${line}` : '',
     })), self);
+    return [...problem, make('div', { className: 'code' }, make('div', {}, ...this.sourceParts(weight, self)),
+      make('div', {}, make('h4', { textContent: `Instructions (${code.elf})` }), instructions))];
   }
 
   // The file with the most weight first; others are of inlined functions.

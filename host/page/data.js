@@ -35,18 +35,8 @@ class Profile extends Columns {
     this.names = Array.from(this.f_name, (text) => this.info.texts[text]);
     this.longestSpan = this.s_span.reduce((most, span) => Math.max(most, span), 0);
     this.schedule = this.info.sched ? new Schedule(this) : null;
-    this.findLeaves();
-    this.findTotals();
-    this.findStartCode();
-  }
-
-  isInlined(label) {
-    return label < this.functions && this.f_inlined[label] === 1;
-  }
-
-  // What is interrupted: a chain's innermost function that has code of its own (it counts for those inlined in it), and whether it is in the kernel; and the PD to
-  // which it is charged: the outermost.
-  findLeaves() {
+    // What is interrupted: a chain's innermost function that has code of its own (it counts for those inlined in it), and whether it is in
+    // the kernel; and the PD to which it is charged: the outermost.
     const n = this.c_node.length, outermost = new Uint32Array(this.n_label.length);
     for (let i = 1; i < outermost.length; i++) {
       const parent = this.n_parent[i];
@@ -57,19 +47,16 @@ class Profile extends Columns {
     this.leaf = new Uint32Array(n);
     this.kernel = new Uint8Array(n);
     for (let i = 0, node; i < n; i++) {
-      for (node = this.c_node[i]; this.isInlined(this.n_label[node]); node = this.n_parent[node]) {
+      for (node = this.c_node[i]; this.f_inlined[this.n_label[node]] === 1; node = this.n_parent[node]) { // no PD is inlined
       }
       this.leaf[i] = this.n_label[node];
       this.kernel[i] = this.f_kernel[this.leaf[i]];
     }
-  }
-
-  // Weights of the whole recording: of each event, and of each chain.
-  findTotals() {
-    this.totals = this.sumChains(0, this.samples, null);
+    this.totals = this.sumChains(0, this.samples, null); // of the whole recording: of each chain, and of each event
     this.chainWeight = this.totals.weight;
     this.eventWeight = new Float64Array(this.info.events.length);
     this.chainWeight.forEach((weight, chain) => { this.eventWeight[this.c_event[chain]] += weight; });
+    this.findStartCode();
   }
 
   // Of the samples from begin to end, on a core, null: on any: per chain weight and samples, per event the sum of squared weights.
@@ -178,13 +165,18 @@ class Profile extends Columns {
   }
 }
 
-function sums(delta) {
-  const out = new Float64Array(delta.length);
-  for (let i = 0, sum = 0; i < delta.length; i++) {
-    sum += delta[i];
-    out[i] = sum;
+// The sum of all values before each one, and last of all.
+function sumsBefore(values) {
+  const out = new Float64Array(values.length + 1);
+  for (let i = 0; i < values.length; i++) {
+    out[i + 1] = out[i] + values[i];
   }
   return out;
+}
+
+// The sum up to each value.
+function sums(values) {
+  return sumsBefore(values).subarray(1);
 }
 
 // The first index whose value is not below. of: the value of an element.

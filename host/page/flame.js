@@ -28,11 +28,7 @@ class FrameTree {
       }
       this.of[i] = byKey.get(key);
     }
-    this.sortChildren();
-  }
-
-  sortChildren() {
-    const own = new Float64Array(this.profile.n_label.length), p = this.profile;
+    const own = new Float64Array(p.n_label.length);
     p.chainWeight.forEach((weight, chain) => { own[p.c_node[chain]] += weight; });
     const total = this.totals(own);
     this.nodes.forEach((node) => node.children.sort((a, b) => total[b] - total[a]));
@@ -164,11 +160,12 @@ class Flame {
   }
 
   element(i, left, width, above) {
-    const node = this.tree.nodes[i], of = this.profile.label(node.label);
+    const node = this.tree.nodes[i], of = this.profile.label(node.label), words = state.words.toLowerCase();
+    const isFound = words !== '' && `${this.profile.pdName(of.pd)} ${of.name}`.toLowerCase().includes(words);
     const colour = this.before && !of.isPd ? changeColour(this.change(i))
       : this.profile.colour(of.pd, of.kernel);
     const e = button(this.name(i), () => change({ node: i === this.zoomed ? [] : this.tree.path(i) }), {
-      className: `frame${above ? ' above' : ''}${of.isPd ? ' pd' : ''}${this.isFound(of) ? ' found' : ''}`,
+      className: `frame${above ? ' above' : ''}${of.isPd ? ' pd' : ''}${isFound ? ' found' : ''}`,
       tabIndex: -1, role: 'treeitem', 'aria-level': node.depth + 1, 'aria-label': this.text(i), 'data-tip': this.text(i), 'data-node': i,
     });
     Object.assign(e.style, { left: `${100 * left}%`, width: `${100 * width}%`, top: `${node.depth * ROW}px`, background: colour, color: inkOn(colour) });
@@ -181,11 +178,6 @@ class Flame {
     const node = this.tree.nodes[i], of = this.profile.label(node.label);
     const inferred = of.isPd && node.depth > 0 && this.profile.info.events[this.selection.event()]?.inferred;
     return nodeName(of) + (inferred ? ' (inferred)' : '');
-  }
-
-  isFound(of) {
-    return state.words !== '' && `${this.profile.pdName(of.pd)} ${of.name}`.toLowerCase()
-      .includes(state.words.toLowerCase());
   }
 
   change(i) {

@@ -20,27 +20,13 @@ class Occupancy {
     const p = this.profile;
     this.event = event;
     this.mask = mask;
-    this.findPairs();
-    this.bins = Math.max(512, Math.min(FINE_BINS, Math.floor(MOST_BINS / (this.list.length + 1))));
-    this.width = p.span / this.bins;
-    this.filtered = mask.some((on, chain) => !on && p.c_event[chain] === event);
-    for (const pair of this.list) {
-      pair.all = new Float64Array(this.bins + 1);
-      pair.chosen = this.filtered ? new Float64Array(this.bins + 1) : pair.all;
-    }
-    this.sum(0, p.samples, 0, this.width, this.bins, this.list);
-    this.list.flatMap((pair) => this.filtered ? [pair.all, pair.chosen] : [pair.all]).forEach(accumulate);
-  }
-
-  // The pairs that there are, in the order in which lanes stack them: by PD, user below kernel; and
-  // the pair of each sample, 65535 for other events'.
-  findPairs() {
-    const p = this.profile, pds = p.pds.length;
-    this.pairOf = new Uint16Array(p.samples).fill(OTHER);
+    // The pairs that there are, in the order in which lanes stack them: by PD, user below kernel; and the pair of each sample,
+    // OTHER for other events'.
+    const pds = p.pds.length, seen = new Uint8Array(p.info.cores * pds * 2);
     const key = (i) => (p.s_core[i] * pds + p.c_pd[p.s_chain[i]]) * 2 + p.kernel[p.s_chain[i]];
-    const seen = new Uint8Array(p.info.cores * pds * 2);
+    this.pairOf = new Uint16Array(p.samples).fill(OTHER);
     for (let i = 0; i < p.samples; i++) {
-      seen[key(i)] |= p.c_event[p.s_chain[i]] === this.event;
+      seen[key(i)] |= p.c_event[p.s_chain[i]] === event;
     }
     this.list = [...seen.keys()].filter((at) => seen[at]).map((at) =>
       ({ at, core: Math.floor(at / 2 / pds), pd: Math.floor(at / 2) % pds, kernel: at % 2 }))
@@ -48,10 +34,23 @@ class Occupancy {
     const number = new Uint16Array(seen.length).fill(OTHER);
     this.list.forEach((pair, i) => { number[pair.at] = i; });
     for (let i = 0; i < p.samples; i++) {
-      if (p.c_event[p.s_chain[i]] === this.event) {
+      if (p.c_event[p.s_chain[i]] === event) {
         this.pairOf[i] = number[key(i)];
       }
     }
+    this.bins = Math.max(512, Math.min(FINE_BINS, Math.floor(MOST_BINS / (this.list.length + 1))));
+    this.width = p.span / this.bins;
+    this.filtered = mask.some((on, chain) => !on && p.c_event[chain] === event);
+    for (const pair of this.list) {
+      pair.all = new Float64Array(this.bins);
+      pair.chosen = this.filtered ? new Float64Array(this.bins) : pair.all;
+    }
+    this.sum(0, p.samples, 0, this.width, this.bins, this.list);
+    for (const pair of this.list) {
+      pair.all = sumsBefore(pair.all);
+      pair.chosen = this.filtered ? sumsBefore(pair.chosen) : pair.all;
+    }
+    this.rooms = new Map();
   }
 
   // Adds the samples from begin to end to the bins of their pairs, which begin at `from`.
@@ -82,8 +81,9 @@ class Occupancy {
       const p = this.profile, begin = p.sampleAt(from), end = p.sampleAt(to + p.longestSpan + 1);
       out.forEach((column) => { column.all.fill(0); column.chosen.fill(0); });
       this.sum(begin, end, from, width, n, out);
-      out.forEach((column) => this.filtered
-        ? [column.all, column.chosen].forEach((part) => scale(part, width)) : scale(column.all, width));
+      for (const part of new Set(out.flatMap(({ all, chosen }) => [all, chosen]))) {
+        part.forEach((ns, x) => { part[x] = Math.min(1, ns / width); });
+      }
     } else {
       const edge = columnEdges({ from: 0, to: this.profile.span, parts: this.bins }, from, to, n);
       for (const { pair, all, chosen } of out) {
@@ -97,31 +97,20 @@ class Occupancy {
   }
 
   room(n) {
-    return this.list.map((pair) => {
-      pair.rooms ??= new Map();
-      if (!pair.rooms.has(n)) {
+    if (!this.rooms.has(n)) {
+      this.rooms.set(n, this.list.map((pair) => {
         const all = new Float32Array(n);
-        pair.rooms.set(n, { pair, all, chosen: this.filtered ? new Float32Array(n) : all });
-      }
-      return pair.rooms.get(n);
-    });
+        return { pair, all, chosen: this.filtered ? new Float32Array(n) : all };
+      }));
+    }
+    return this.rooms.get(n);
   }
 }
 
-// Values to sums of those before.
-function accumulate(values) {
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) {
-    const value = values[i];
-    values[i] = sum;
-    sum += value;
-  }
-}
-
-function scale(values, by) {
-  for (let i = 0; i < values.length; i++) {
-    values[i] = Math.min(1, values[i] / by);
-  }
+// As much of a text as so many pixels have room for.
+function fitting(text, pixels) {
+  const room = Math.floor(pixels / 6);
+  return text.length > room ? `${text.slice(0, room - 1)}…` : text;
 }
 
 // '#rrggbb' as a pixel of ImageData (little-endian), with an alpha of 0 to 255.

@@ -10,17 +10,6 @@
 
 const PER_MILLE = [500, 900, 990, 999], ROUNDED = 1000; // of quantiles; ns by which a time in a table may be wrong
 
-// The number of a value's bucket, and the greatest value of a bucket.
-function logBucket(ns) {
-  const e = ns < 2 ** 32 ? 31 - Math.clz32(ns) : 63 - Math.clz32(Math.floor(ns / 2 ** 32));
-  return ns < 16 ? ns : 16 * (e - 3) + Math.floor(ns / 2 ** (e - 4)) - 16;
-}
-
-function bucketEnd(bucket) {
-  const next = bucket + 1;
-  return next < 16 ? bucket : (16 + next % 16) * 2 ** (Math.floor(next / 16) - 1) - 1;
-}
-
 // Of one pair or name: {path, words, pds, count, total, longest: {pd, from, to}, quantile()}.
 class Latency {
   constructor(path, words, pds) {
@@ -28,7 +17,8 @@ class Latency {
   }
 
   add(pd, from, to) {
-    const bucket = logBucket(to - from);
+    const ns = to - from, e = ns < 2 ** 32 ? 31 - Math.clz32(ns) : 63 - Math.clz32(Math.floor(ns / 2 ** 32));
+    const bucket = ns < 16 ? ns : 16 * (e - 3) + Math.floor(ns / 2 ** (e - 4)) - 16;
     this.count++;
     this.total += to - from;
     this.buckets[bucket] = (this.buckets[bucket] ?? 0) + 1;
@@ -41,7 +31,8 @@ class Latency {
     const need = Math.ceil(this.count * perMille / 1000);
     let sum = 0;
     const at = this.buckets.findIndex((n) => (sum += n ?? 0) >= need);
-    return Math.min(bucketEnd(at), this.longest.to - this.longest.from);
+    const next = at + 1, end = next < 16 ? at : (16 + next % 16) * 2 ** (Math.floor(next / 16) - 1) - 1; // the greatest value of the bucket
+    return Math.min(end, this.longest.to - this.longest.from);
   }
 }
 
@@ -51,56 +42,62 @@ function isLonger(a, b) {
   return more > 0 || (more === 0 && a.to < b.to);
 }
 
+// A function that returns the row of a key, which is made of a path, words and PDs when it is wanted first.
+function rowsOf() {
+  const rows = new Map();
+  return (key, path, words, pds) => rows.get(key) ?? rows.set(key, new Latency(path(), words(), pds)).get(key);
+}
+
 class Latencies {
   constructor(profile) {
     this.profile = profile;
     this.schedule = profile.schedule;
   }
 
-  // Calls `each`(pd that was done, from, to, caller, name of a guest's exit) for all whole calls and exits.
+  // All whole calls and exits: each(row, pd that was done, from, to). row: a new Latency for each pair.
   calls(each) {
-    const p = this.profile;
+    const p = this.profile, row = rowsOf();
     for (let i = 0; i < p.a_from.length; i++) {
-      const from = this.schedule.callStart[i];
-      each(p.a_to[i], from, from + p.a_length[i], p.a_from[i], this.schedule.exitName(i));
+      const from = this.schedule.callStart[i], exit = this.schedule.exitName(i) ?? '', pds = [p.a_from[i], p.a_to[i]];
+      each(row(`${pds} ${exit}`, () => [...pds.map((pd) => p.pdName(pd)), ...(exit && [exit])].join(':'), () =>
+        pds.map((pd) => p.pdName(pd)).join(' → ') + (exit && `: ${exit}`), pds), pds[1], from, from + p.a_length[i]);
     }
   }
 
   // The longest call that fits: {from, to, caller, callee}, null.
   longestCall(fits) {
     let longest = null;
-    this.calls((callee, from, to, caller) => {
+    this.calls(({ pds: [caller, callee] }, _, from, to) => {
       const call = { from, to, caller, callee };
-      if (fits(call) && (longest === null || isLonger(call, longest))) {
+      if (to > from && fits(call) && (longest === null || isLonger(call, longest))) {
         longest = call;
       }
     });
     return longest;
   }
 
-  // From a notification or an interrupt until its PD runs: each(pd, from, to, waking).
+  // From a notification or an interrupt until its PD runs, as calls.
   wakeUps(each) {
-    const p = this.profile, s = this.schedule, kinds = ['notify', 'irq'].map((name) => s.kinds.indexOf(name));
+    const p = this.profile, s = this.schedule, row = rowsOf();
     for (let i = 0; i < p.w_to.length; i++) {
-      if (p.w_ran[i] > 0 && kinds.includes(p.w_kind[i])) {
-        each(p.w_to[i], s.wakeTime[i], s.wakeTime[i] + p.w_ran[i] - 1, i);
+      const kind = s.kinds[p.w_kind[i]], to = p.w_to[i], from = p.w_from[i] - 1;
+      if (p.w_ran[i] > 0 && ['notify', 'irq'].includes(kind)) {
+        const names = () => [kind === 'irq' ? `irq ${p.w_irq[i]}` : p.pdName(from), p.pdName(to)];
+        each(row((p.w_irq[i] * (p.pds.length + 1) + from + 1) * p.pds.length + to, () => names().join('->'), () => names().join(' → '), [from, to]),
+          to, s.wakeTime[i], s.wakeTime[i] + p.w_ran[i] - 1);
       }
     }
   }
 
-  // Phases of a name, '' all: each(pd, from, to, name's text).
-  phases(name, each) {
-    const p = this.profile, open = new Map();
+  // Phases, as calls.
+  phases(each) {
+    const p = this.profile, open = new Map(), row = rowsOf();
     for (let i = 0; i < p.markTime.length; i++) {
-      const key = `${p.m_name[i]} ${p.m_pd[i]} ${p.m_id[i]}`;
-      if (p.m_kind[i] === 0 || (name !== '' && p.info.texts[p.m_name[i]] !== name)) {
-        continue;
-      }
-      const begun = open.get(key) ?? [];
+      const key = `${p.m_name[i]} ${p.m_pd[i]} ${p.m_id[i]}`, begun = open.get(key) ?? [], name = () => p.info.texts[p.m_name[i]];
       if (p.m_kind[i] === 1) {
         open.set(key, [...begun, p.markTime[i]]);
-      } else if (begun.length > 0) {
-        each(p.m_pd[i], begun.pop(), p.markTime[i], p.m_name[i]);
+      } else if (p.m_kind[i] === 2 && begun.length > 0) {
+        each(row(p.m_name[i], name, name, [p.m_pd[i]]), p.m_pd[i], begun.pop(), p.markTime[i]);
       }
     }
   }
@@ -119,26 +116,13 @@ class Latencies {
     }
   }
 
-  wakeName(i) {
-    const p = this.profile, to = p.pdName(p.w_to[i]);
-    return this.schedule.kinds[p.w_kind[i]] === 'irq' ? `irq ${p.w_irq[i]}->${to}` : `${p.pdName(p.w_from[i] - 1)}->${to}`;
-  }
-
   // The rows of the table, of what began within from..to: calls, wake-ups, phases; most time first.
   rows(from, to) {
-    const p = this.profile, pd = (i) => p.pdName(i), kinds = [new Map(), new Map(), new Map()];
-    const add = (rows, key, make, of, begin, end) => {
-      if (begin >= from && begin <= to) {
-        rows.set(key, rows.get(key) ?? make()).get(key).add(of, begin, end);
-      }
-    };
-    this.calls((of, begin, end, caller, exit = '') => add(kinds[0], `${caller} ${of} ${exit}`, () =>
-      new Latency(`${pd(caller)}:${pd(of)}${exit && `:${exit}`}`, `${pd(caller)} → ${pd(of)}${exit && `: ${exit}`}`, [caller, of]), of, begin, end));
-    this.wakeUps((of, begin, end, i) => add(kinds[1], (p.w_irq[i] * (p.pds.length + 1) + p.w_from[i]) * p.pds.length + of, () =>
-      new Latency(this.wakeName(i), this.wakeName(i).replace('->', ' → '), [p.w_from[i] - 1, of]), of, begin, end));
-    this.phases('', (of, begin, end, name) => add(kinds[2], name, () =>
-      new Latency(p.info.texts[name], p.info.texts[name], [of]), of, begin, end));
-    return kinds.map((rows) => [...rows.values()].sort((a, b) => b.total - a.total));
+    return ['calls', 'wakeUps', 'phases'].map((kind) => {
+      const rows = new Set();
+      this[kind]((row, pd, begin, end) => begin >= from && begin <= to && rows.add(row) && row.add(pd, begin, end));
+      return [...rows].sort((a, b) => b.total - a.total);
+    });
   }
 
   // Of what a row counts, the one whose time is nearest: {from, to}. Those that began in the selected time count.
@@ -174,24 +158,14 @@ class Latencies {
 
   // Offers all that a path may be of; returns what they are.
   candidates(path, offer) {
-    const p = this.profile, cut = (by) => [path.slice(0, path.indexOf(by)), path.slice(path.indexOf(by) + by.length)];
     if (path.includes('..')) {
-      const [first, second] = cut('..');
+      const at = path.indexOf('..'), first = path.slice(0, at), second = path.slice(at + 2);
       this.betweenMarks(first, second, offer);
       return `times ${first} .. ${second}`;
     }
-    if (path.includes('->')) {
-      const names = Array.from(p.w_to, (_, i) => this.wakeName(i) === path);
-      this.wakeUps((pd, from, to, i) => names[i] && offer(pd, from, to));
-      return `wake-ups, ${cut('->').join(' → ')}`;
-    }
-    if (path.includes(':')) {
-      const parts = path.split(':'), [from, to] = parts.map((name) => p.pds.findIndex((pd) => pd.name === name));
-      this.calls((pd, begin, end, caller, exit) => caller === from && pd === to && exit === parts[2] && offer(pd, begin, end));
-      return `calls, ${parts.join(' → ')}`;
-    }
-    this.phases(path, offer);
-    return `times ${path}`;
+    const kind = path.includes('->') ? 'wakeUps' : path.includes(':') ? 'calls' : 'phases';
+    this[kind]((row, pd, from, to) => row.path === path && offer(pd, from, to));
+    return { wakeUps: `wake-ups, ${path.replace('->', ' → ')}`, calls: `calls, ${path.replaceAll(':', ' → ')}`, phases: `times ${path}` }[kind];
   }
 
   // The selected time, and what was done at its end: by the selected PD, or by that which ran last.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The page of mkperf view and of the HTML export, in sections: containers, its files, code, intervals, scheduling, and all data.
+ * The page of mkperf view and of the HTML export, in sections: containers, its files, code, scheduling, and all data.
  */
 #ifndef MKPERF_HOST_PAGE_PAGE_H
 #define MKPERF_HOST_PAGE_PAGE_H
@@ -111,17 +111,6 @@ uint64_t *page_function_starts(const struct mkperf_frames *f);
 void page_code_json(const struct mkperf_frames *f, uint32_t function,
                     struct annotate_sources *sources, FILE *out);
 
-/*
- * The intervals of PDs in the page's data: single intervals, or sums if there are more of them than a page can show.
- *
- * Owns: the lists of a stretch of time, and the search for its intervals in a recording that is not in memory. A list has the
- * intervals of one PD in one state on one core. Called by page_schedule.c.
- *
- * If a stretch has at most `most` intervals, the lists contain all of them in the order of time. Otherwise the stretch is
- * divided into `parts` equal parts, and the page gets the time of each list in each part, exact to the nanosecond. Lists of PDs
- * that wait for work are then omitted. The page can ask for a shorter stretch to get its single intervals.
- */
-
 enum { PAGE_INTERVALS = 1000000 };
 
 /* What a page is made of. Intervals, calls and gaps are in the order of their ends. */
@@ -141,34 +130,6 @@ struct page_schedule {
     uint64_t since_ns;                      /* earlier events were discarded; 0: none were */
     const struct mkperf_analysis *analysis; /* NULL: none were recorded */
 };
-
-/* Calls `each` with blocks of intervals in the order of the recording. The blocks contain all intervals that overlap from..to, and
- * may contain others. False: the temporary file cannot be read. */
-bool page_intervals_each(const struct page_schedule *s, uint64_t from, uint64_t to,
-                         void (*each)(void *self, const struct mkperf_interval *i, size_t n),
-                         void *self);
-
-struct page_stretch {
-    uint64_t origin;   /* the time in ns at which the page's time begins */
-    uint64_t from, to; /* the stretch in ns, with all intervals that overlap it */
-    size_t most;       /* the largest number of single intervals; SIZE_MAX: there is no limit */
-};
-
-/* Writes the members `exact`, `found`, `parts` and `lists` of the JSON text, and their columns. *exact: single intervals were
- * written. False: the temporary file cannot be read, and the text and the columns are incomplete. */
-bool page_intervals_put(struct page_columns *c, const struct page_schedule *s,
-                        const struct page_stretch *stretch, bool *exact);
-
-static inline uint64_t page_later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-/* Returns the value of a PD for columns in which 0 means "no PD": its number plus one. */
-static inline uint64_t page_pd_or_none(uint32_t pd)
-{
-    return pd == MKPERF_SCHED_NOBODY ? 0 : (uint64_t)pd + 1;
-}
 
 /*
  * Scheduling events in the page's data.
@@ -209,6 +170,11 @@ struct page_bytes page_schedule_stretch(const struct page_schedule *s, uint64_t 
                                         uint64_t from, uint64_t to, size_t most);
 /* Stores when the first interval begins and the last one ends. False: there is no interval. */
 bool page_schedule_span(const struct page_schedule *s, uint64_t *from, uint64_t *to);
+
+static inline uint64_t page_later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
 
 /*
  * A profile as the page's data.

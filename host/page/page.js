@@ -44,9 +44,15 @@ function showHead() {
   byId('loss').textContent = `${count(info.samples)} samples in ${duration(profile.span)}, ` +
     `${count(info.lost)} lost${info.sched ? `; ${count(info.sched.events)} scheduling events, ` +
       `${count(info.sched.lost)} lost` : ''}${info.complete || info.live ? '' : ', totals incomplete'}`;
-  byId('older').textContent = olderWords(info);
+  const older = ['samples', 'marks', 'losses'].filter((of) => info.older[of] > 0).map((of) => `${count(info.older[of])} ${of}`);
+  older.push(...(info.sched?.cut ? [`scheduling before ${moment(info.sched.from, profile.span)}`] : [])); // of a running target
+  byId('older').textContent = older.length === 0 ? '' : `the newest; older and not shown: ${older.join(', ')}`;
   ['loss', 'older'].forEach((id) => { byId(id).dataset.tip = byId(id).textContent; }); // a narrow window cuts them off
-  showWarnings(info);
+  const warnings = [...info.warnings, ...others.flatMap(({ base }) => base.info.warnings.map(({ level, text }) => ({ level, text: `${base.info.file}: ${text}` })))]
+    .filter(({ level }) => level !== 'note'); // what is more than a note: numbers are not what they seem
+  byId('warnings').lastElementChild.replaceChildren(...warnings.map(({ level, text }) => make('li', { className: level, textContent: `${level}: ${text}` })));
+  byId('warnings').firstElementChild.textContent = number(warnings.length, 'warning');
+  byId('warnings').hidden = warnings.length === 0;
   byId('loss').classList.toggle('bad', info.lost > 0 || info.sched?.lost > 0 || !(info.complete || info.live));
   byId('event').replaceChildren(...info.events.map((event) => new Option(event.name, event.name)));
   byId('event').parentElement.hidden = info.events.length === 0;
@@ -58,24 +64,6 @@ function showHead() {
     byId('speedscope').hidden = false;
   }
   showLists(profile, byId('calls'), byId('marks'), (at) => tracks.look(at - 5e6, at + 5e6));
-}
-
-// Of a running target: what there was before, and is not shown.
-function olderWords({ older, sched }) {
-  const parts = ['samples', 'marks', 'losses'].filter((of) => older[of] > 0).map((of) => `${count(older[of])} ${of}`);
-  if (sched?.cut) {
-    parts.push(`scheduling before ${moment(sched.from, profile.span)}`);
-  }
-  return parts.length === 0 ? '' : `the newest; older and not shown: ${parts.join(', ')}`;
-}
-
-// What is more than a note: numbers are not what they seem.
-function showWarnings(info) {
-  const all = [...info.warnings, ...others.flatMap(({ base }) => base.info.warnings.map(({ level, text }) => ({ level, text: `${base.info.file}: ${text}` })))];
-  const lines = all.filter(({ level }) => level !== 'note').map(({ level, text }) => make('li', { className: level, textContent: `${level}: ${text}` }));
-  byId('warnings').lastElementChild.replaceChildren(...lines);
-  byId('warnings').firstElementChild.textContent = number(lines.length, 'warning');
-  byId('warnings').hidden = lines.length === 0;
 }
 
 // What is selected: each filter with a button that ends it, and their share of the whole recording.
@@ -96,14 +84,8 @@ function showSelection() {
   byId('selected').dataset.tip = parts.length === 0 ? '' : shareWords(weight, all, selection.equalSamples());
   byId('reset').disabled = parts.length === 0 && state.path === '';
   byId('hint').hidden = state.path !== '' || state.fn !== '' || byId('picked').textContent !== '';
-  showFound(weight, all);
-}
-
-function showFound(weight, all) {
-  const words = state.words.toLowerCase();
-  const n = words === '' ? 0 : profile.names.filter((name, f) =>
-    `${profile.pdName(profile.f_pd[f])} ${name}`.toLowerCase().includes(words)).length;
-  byId('found').textContent = words === '' ? '' : `${number(n, 'function')}, ${percent(weight, all)}`;
+  const words = state.words.toLowerCase(), found = profile.names.filter((name, f) => `${profile.pdName(profile.f_pd[f])} ${name}`.toLowerCase().includes(words));
+  byId('found').textContent = words === '' ? '' : `${number(found.length, 'function')}, ${percent(weight, all)}`;
 }
 
 function showControls() {
@@ -136,7 +118,12 @@ function showTabs() {
       section.id = `panel-${name}`;
       return button(label, () => change({ tab: name }), { id: `tab-${name}`, role: 'tab', 'data-name': label, 'aria-controls': section.id });
     }));
-    list.onkeydown = (e) => stepTab(e.key === 'ArrowRight' ? 1 : e.key === 'ArrowLeft' ? -1 : 0);
+    list.onkeydown = (e) => {
+      const tabs = visibleTabs(), by = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
+      const to = by && tabs[(tabs.findIndex((tab) => tab.tabIndex === 0) + by + tabs.length) % tabs.length];
+      to?.click();
+      to?.focus();
+    };
   }
   for (const [name, section] of sections) {
     const tab = byId(`tab-${name}`);
@@ -148,13 +135,8 @@ function showTabs() {
   byId(`tab-${current}`).scrollIntoView({ block: 'nearest', inline: 'center' });
 }
 
-function stepTab(by) {
-  const tabs = [...document.querySelectorAll('[role=tab]')].filter((tab) => tab.checkVisibility()), at = tabs.findIndex((tab) => tab.tabIndex === 0);
-  if (by !== 0) {
-    const to = tabs[(at + by + tabs.length) % tabs.length];
-    to.click();
-    to.focus();
-  }
+function visibleTabs() {
+  return [...document.querySelectorAll('[role=tab]')].filter((tab) => tab.checkVisibility());
 }
 
 // The visible tab, if something that it shows has changed since it was drawn.
@@ -237,7 +219,9 @@ function goTo(at) {
   }
   const call = latencies.callAt(at), from = call?.from ?? at, to = call?.to ?? at, room = Math.max(to - from, 1e6) / 2;
   tracks.look(from - room, to + room);
-  tracks.point(at, call ? ['call ', call.words, ' ', call.button] : []);
+  tracks.pointed = at;
+  pick(`${tracks.both(at)}${call ? ': ' : ''}`, ...(call ? ['call ', call.words, ' ', call.button] : []));
+  tracks.draw();
 }
 
 function reset() {
@@ -268,7 +252,7 @@ function onKey(e) {
   } else if (e.key === 'i') {
     change({ idle: !state.idle });
   } else if (/^[1-9]$/.test(e.key)) {
-    [...document.querySelectorAll('[role=tab]')].filter((tab) => tab.checkVisibility())[e.key - 1]?.click();
+    visibleTabs()[e.key - 1]?.click();
   } else if (!byId('tracks').contains(document.activeElement) &&
       !document.querySelector('main').contains(document.activeElement) && !e.key.startsWith('Arrow')) {
     tracks.key(e);
@@ -297,20 +281,15 @@ function listen() {
   byId('zoom-all').onclick = () => tracks.look(...profile.all());
   byId('ask').onclick = () => byId('help').showModal();
   document.onkeydown = onKey;
-  listenForSplit();
-  NARROW.onchange = showTabs;
-  window.onhashchange = () => change(readState(location.hash.slice(1)));
-  matchMedia('(prefers-color-scheme: dark)').onchange = () => { tracks.draw(); TABS.chart.stale = true; drawTab(); };
-}
-
-// The line between the tracks and the panel moves, by hand and by keys.
-function listenForSplit() {
-  const split = byId('split'), box = byId('tracks'), least = 70;
-  const set = (height) => { box.style.height = box.style.maxHeight = `${Math.max(least, Math.min(window.innerHeight - 180, height))}px`; };
+  const split = byId('split'), box = byId('tracks'); // the line between the tracks and the panel moves, by hand and by keys
+  const set = (height) => { box.style.height = box.style.maxHeight = `${Math.max(70, Math.min(window.innerHeight - 180, height))}px`; };
   split.onpointerdown = (e) => split.setPointerCapture(e.pointerId);
   split.onpointermove = (e) => split.hasPointerCapture(e.pointerId) && set(e.clientY - box.getBoundingClientRect().top);
   split.onkeydown = (e) => ['ArrowUp', 'ArrowDown'].includes(e.key) && set(box.clientHeight + (e.key === 'ArrowUp' ? -24 : 24));
   split.ondblclick = () => { box.style.height = box.style.maxHeight = ''; };
+  NARROW.onchange = showTabs;
+  window.onhashchange = () => change(readState(location.hash.slice(1)));
+  matchMedia('(prefers-color-scheme: dark)').onchange = () => { tracks.draw(); TABS.chart.stale = true; drawTab(); };
 }
 
 function showAll() {
@@ -333,26 +312,22 @@ function showAll() {
   showControls();
 }
 
-// Times are since the first sample that is kept: what is selected stays where it is in time, as far as it is kept, and a part that is
-// visible up to the end moves with the end.
-function followTo(next) {
-  const shift = Number(next.start - profile.start), [, end] = profile.all(), moved = {};
-  const follows = state.viewTo !== null && state.viewTo >= end - (state.viewTo - state.viewFrom) / 50, by = follows ? end - next.span : shift;
-  for (const [from, to, ns] of [['from', 'to', shift], ['viewFrom', 'viewTo', by]]) {
-    if (state[from] !== null) {
-      [moved[from], moved[to]] = state[to] - ns > 0 ? [Math.max(0, state[from] - ns), state[to] - ns] : [null, null];
-    }
-  }
-  moved.at = state.at === null ? null : state.at - shift;
-  profile = next;
-  Object.assign(state, moved);
-}
-
 // A running target's profile is asked for again and again. What is selected stays selected.
 async function follow() {
   try {
     if (!document.hidden && !byId('pause').checked) {
-      followTo(await source.profile('profile'));
+      // Times are since the first sample that is kept: what is selected stays where it is in time, as far as it is kept, and a part that is
+      // visible up to the end moves with the end.
+      const next = await source.profile('profile'), shift = Number(next.start - profile.start), [, end] = profile.all(), moved = {};
+      const follows = state.viewTo !== null && state.viewTo >= end - (state.viewTo - state.viewFrom) / 50, by = follows ? end - next.span : shift;
+      for (const [from, to, ns] of [['from', 'to', shift], ['viewFrom', 'viewTo', by]]) {
+        if (state[from] !== null) {
+          [moved[from], moved[to]] = state[to] - ns > 0 ? [Math.max(0, state[from] - ns), state[to] - ns] : [null, null];
+        }
+      }
+      moved.at = state.at === null ? null : state.at - shift;
+      profile = next;
+      Object.assign(state, moved);
       byId('problem').hidden = true;
       showAll();
     }

@@ -115,43 +115,9 @@ static uint64_t offset_of(const struct maker *m, uint32_t chain, const uint64_t 
     return start[function[i]] == symbol.start ? address[0].addr - symbol.start + 1 : 0;
 }
 
-static void put_marks(struct maker *m)
-{
-    const struct page_input *in = m->in;
-    uint64_t first = m->first;
-
-    PAGE_COLUMN(&m->c, "m_delta", in->marks,
-                in->mark[i].time_ns - (i > 0 ? in->mark[i - 1].time_ns : first));
-    PAGE_COLUMN(&m->c, "m_pd", in->marks, in->mark[i].pd);
-    PAGE_COLUMN(&m->c, "m_kind", in->marks, in->mark[i].kind);
-    PAGE_COLUMN(&m->c, "m_id", in->marks, in->mark[i].id);
-    PAGE_COLUMN(&m->c, "m_name", in->marks, text_of(m, in->mark[i].name));
-    PAGE_COLUMN(&m->c, "l_time", in->losses,
-                in->loss[i].time_ns > first ? in->loss[i].time_ns - first : 0);
-    PAGE_COLUMN(&m->c, "l_samples", in->losses, in->loss[i].samples);
-    PAGE_COLUMN(&m->c, "l_core", in->losses, in->loss[i].core);
-}
-
 static const char *or_empty(const char *text)
 {
     return text != NULL ? text : "";
-}
-
-/* Writes the queues and their readings. Readings before the page's time are left out. */
-static void put_queues(struct maker *m)
-{
-    const struct mkperf_fills *f = &m->p->fills;
-    uint64_t first = m->first;
-    size_t at = 0;
-
-    while (at < f->fills && f->fill[at].time_ns < first) {
-        at++;
-    }
-    const struct mkperf_queue_fill *fill = f->fill + at;
-    PAGE_COLUMN(&m->c, "q_delta", f->fills - at,
-                fill[i].time_ns - (i > 0 ? fill[i - 1].time_ns : first));
-    PAGE_COLUMN(&m->c, "q_queue", f->fills - at, fill[i].queue);
-    PAGE_COLUMN(&m->c, "q_entries", f->fills - at, fill[i].entries);
 }
 
 static void put_line(void *self, const char *line)
@@ -169,29 +135,6 @@ static void put_calls(struct mkperf_textout *t, const char *from, const char *to
 {
     mkperf_json(t, ",{'from':%s,'to':%s,'calls':%" PRIu64 ",'notifications':%" PRIu64 "}", from, to,
                 calls, notifications);
-}
-
-/* Writes the calls and notifications that scheduling events show, for a recording without interactions. Calls are whole, and
- * notifications have arrived. */
-static void put_sched_calls(const struct mkperf_analysis *a, struct mkperf_textout *t)
-{
-    for (unsigned i = 0; i < a->nedges; i++) {
-        const struct mkperf_call_edge *edge = &a->edge[i];
-
-        if (edge->wall.count != 0 && edge->exit == 0) {
-            put_calls(t, mkperf_analysis_name(a, edge->from), mkperf_analysis_name(a, edge->to),
-                      edge->wall.count, 0);
-        }
-    }
-    for (unsigned i = 0; i < a->nwakes; i++) {
-        const struct mkperf_wakeup *wake = &a->wake[i];
-        uint64_t n = wake->delay.count + wake->busy;
-
-        if (n != 0 && wake->kind == MKPERF_SCHED_NOTIFY) {
-            put_calls(t, mkperf_analysis_name(a, wake->from), mkperf_analysis_name(a, wake->to), 0,
-                      n);
-        }
-    }
 }
 
 static void put_json(struct maker *m)
@@ -240,8 +183,23 @@ static void put_json(struct maker *m)
                 a != NULL       ? a->ns
                 : sched != NULL ? sched->last_ns - sched->first_ns
                                 : 0);
-    if (sched != NULL) {
-        put_sched_calls(sched, t);
+    /* Without interactions, those that scheduling events show: whole calls, and notifications that have arrived. */
+    for (unsigned i = 0; sched != NULL && i < sched->nedges; i++) {
+        const struct mkperf_call_edge *edge = &sched->edge[i];
+
+        if (edge->wall.count != 0 && edge->exit == 0) {
+            put_calls(t, mkperf_analysis_name(sched, edge->from),
+                      mkperf_analysis_name(sched, edge->to), edge->wall.count, 0);
+        }
+    }
+    for (unsigned i = 0; sched != NULL && i < sched->nwakes; i++) {
+        const struct mkperf_wakeup *wake = &sched->wake[i];
+        uint64_t sent = wake->delay.count + wake->busy;
+
+        if (sent != 0 && wake->kind == MKPERF_SCHED_NOTIFY) {
+            put_calls(t, mkperf_analysis_name(sched, wake->from),
+                      mkperf_analysis_name(sched, wake->to), 0, sent);
+        }
     }
     for (unsigned i = 0; a != NULL && i < a->nedges; i++) {
         put_calls(t, a->edge[i].from, a->edge[i].to, a->edge[i].calls, a->edge[i].notifications);
@@ -298,8 +256,24 @@ struct page_bytes page_data_make(const struct page_input *in)
     PAGE_COLUMN(&m.c, "f_kernel", functions, mkperf_frames_label(m.f, (uint32_t)i).kernel);
     PAGE_COLUMN(&m.c, "f_inlined", functions, mkperf_frames_label(m.f, (uint32_t)i).inlined);
     PAGE_COLUMN(&m.c, "f_name", functions, text_of(&m, mkperf_frames_label(m.f, (uint32_t)i).name));
-    put_marks(&m);
-    put_queues(&m);
+    PAGE_COLUMN(&m.c, "m_delta", in->marks,
+                in->mark[i].time_ns - (i > 0 ? in->mark[i - 1].time_ns : m.first));
+    PAGE_COLUMN(&m.c, "m_pd", in->marks, in->mark[i].pd);
+    PAGE_COLUMN(&m.c, "m_kind", in->marks, in->mark[i].kind);
+    PAGE_COLUMN(&m.c, "m_id", in->marks, in->mark[i].id);
+    PAGE_COLUMN(&m.c, "m_name", in->marks, text_of(&m, in->mark[i].name));
+    PAGE_COLUMN(&m.c, "l_time", in->losses,
+                in->loss[i].time_ns > m.first ? in->loss[i].time_ns - m.first : 0);
+    PAGE_COLUMN(&m.c, "l_samples", in->losses, in->loss[i].samples);
+    PAGE_COLUMN(&m.c, "l_core", in->losses, in->loss[i].core);
+    const struct mkperf_queue_fill *fill = m.p->fills.fill, *end = fill + m.p->fills.fills;
+    while (fill < end && fill->time_ns < m.first) { /* readings before the page's time */
+        fill++;
+    }
+    PAGE_COLUMN(&m.c, "q_delta", (size_t)(end - fill),
+                fill[i].time_ns - (i > 0 ? fill[i - 1].time_ns : m.first));
+    PAGE_COLUMN(&m.c, "q_queue", (size_t)(end - fill), fill[i].queue);
+    PAGE_COLUMN(&m.c, "q_entries", (size_t)(end - fill), fill[i].entries);
     put_json(&m);
     bool read =
         in->schedule.analysis == NULL ||

@@ -27,38 +27,29 @@ class LatencyTable {
     Object.assign(this, { profile, panel });
     if (profile.schedule) {
       this.latencies = new Latencies(profile);
-      this.listMarks();
+      const names = [...new Set(Array.from(profile.m_name, (text) => profile.info.texts[text]))].sort();
+      byId('between').hidden = names.length === 0;
+      this.marks.forEach((list) => {
+        const chosen = list.value;
+        list.replaceChildren(new Option('…', ''), ...names.map((name) => new Option(name, name)));
+        list.value = names.includes(chosen) ? chosen : '';
+      });
     }
-  }
-
-  listMarks() {
-    const names = [...new Set(Array.from(this.profile.m_name, (text) => this.profile.info.texts[text]))].sort();
-    byId('between').hidden = names.length === 0;
-    this.marks.forEach((list) => {
-      const chosen = list.value;
-      list.replaceChildren(new Option('…', ''), ...names.map((name) => new Option(name, name)));
-      list.value = names.includes(chosen) ? chosen : '';
-    });
   }
 
   // What began in the selected time, and concerns the selected PD.
   update() {
     const pd = state.pd === '' ? -1 : this.profile.pds.findIndex((of) => of.name === state.pd);
     const from = state.from ?? 0, to = state.to ?? this.profile.span;
-    this.tell(pd, from, to);
-    const kinds = this.latencies.rows(from, to)
-      .map((rows) => rows.filter((row) => pd < 0 || row.pds.includes(pd)));
-    this.body.replaceChildren(...['call until its reply', 'wake-up until it runs', 'phase'].flatMap((title, kind) =>
-      kinds[kind].length === 0 ? [] : [this.title(title), ...kinds[kind].map((row) => this.row(row))]));
-    this.choose();
-  }
-
-  // The longest call, above the table.
-  tell(pd, from, to) {
     const longest = this.latencies.longestCall((call) =>
       (pd < 0 || pd === call.caller || pd === call.callee) && call.from >= from && call.from <= to);
     this.note.textContent = longest ? `longest call: ${micros(longest.to - longest.from)} µs, ` +
       `${this.profile.pdName(longest.caller)} → ${this.profile.pdName(longest.callee)}` : 'no whole call';
+    const kinds = this.latencies.rows(from, to)
+      .map((rows) => rows.filter((row) => pd < 0 || row.pds.includes(pd)));
+    this.body.replaceChildren(...['call until its reply', 'wake-up until it runs', 'phase'].flatMap((title, kind) =>
+      kinds[kind].length === 0 ? [] : [make('tr', {}, make('th', { colSpan: 8, scope: 'rowgroup', textContent: title })), ...kinds[kind].map((row) => this.row(row))]));
+    this.choose();
   }
 
   // The longest call under way at a time: {from, to, words, button}, null.
@@ -70,10 +61,6 @@ class LatencyTable {
       found.button = button('critical path', () => this.openAt(`${from}:${to}`, found));
     }
     return found;
-  }
-
-  title(text) {
-    return make('tr', {}, make('th', { colSpan: 8, scope: 'rowgroup', textContent: text }));
   }
 
   row(row) {
@@ -174,66 +161,46 @@ class PathPanel {
       return;
     }
     const { path } = this, ns = path.to - path.from, unknown = path.unknown();
+    const quote = /^[\w.:-]+$/.test(state.path) ? '' : '\'';
+    const command = state.path === '..' || /->|'/.test(state.path) ? [] : [make('br', {}), make('code', { textContent:
+      `mkperf latency ${quote}--critical-path=${state.path}${quote}${state.at === null ? '' : ` --at ${this.profile.clock(state.at)}`}` })];
+    const sums = make('tbody', {}, ...path.sums().map(({ step, ns: part, times }) =>
+      make('tr', {}, ...cells(micros(part), percent(part, ns), String(times)), make('td', {}, this.mark(step), path.words(step)))));
+    this.rows = make('tbody', {});
+    this.more = button('', () => { this.limit *= 10; this.addSteps(); });
     this.box.replaceChildren(head, make('p', {}, `Of ${found.title}: `, make('b', { textContent: `${micros(ns)} µs` }),
-      ` from ${this.profile.clock(path.from)} s of the target's clock, ${number(path.steps.length, 'step')}`, ...this.command()),
+      ` from ${this.profile.clock(path.from)} s of the target's clock, ${number(path.steps.length, 'step')}`, ...command),
     ...(unknown > 0 ? [make('p', { className: 'bad', textContent: `${micros(unknown)} µs of it (${percent(unknown, ns)}) are not known: ` +
       'events are missing there, and what came before may have had another cause' })] : []),
-    this.sumTable(ns), this.stepTable());
+    this.table(['µs', 'Share', 'Times', 'What'], 'path-sums', sums), this.table(['After, µs', 'µs', 'By', 'What'], 'path-steps', this.rows, this.more));
+    this.addSteps();
   }
 
-  command() {
-    const { path } = state, plain = /^[\w.:-]+$/.test(path), quote = plain ? '' : '\'';
-    return path === '..' || /->|'/.test(path) ? [] : [make('br', {}), make('code', { textContent:
-      `mkperf latency ${quote}--critical-path=${path}${quote}${state.at === null ? '' : ` --at ${this.profile.clock(state.at)}`}` })];
-  }
-
-  table(id, heads, body) {
+  table(heads, id, body, ...below) {
     return make('div', { className: 'wide' }, make('table', { id },
-      make('thead', {}, make('tr', {}, ...heads.map((text) => make('th', { textContent: text })))), body));
-  }
-
-  sumTable(all) {
-    const body = make('tbody', {}, ...this.path.sums().map(({ step, ns, times }) =>
-      make('tr', {}, ...cells(micros(ns), percent(ns, all), String(times)), make('td', {}, this.mark(step), this.path.words(step)))));
-    return this.table('path-sums', ['µs', 'Share', 'Times', 'What'], body);
+      make('thead', {}, make('tr', {}, ...heads.map((text) => make('th', { textContent: text })))), body), ...below);
   }
 
   mark(step) {
     return swatch(this.profile.colour(step.pd, false));
   }
 
-  stepTable() {
-    this.rows = make('tbody', {});
-    const box = this.table('path-steps', ['After, µs', 'µs', 'By', 'What'], this.rows);
-    this.more = button('', () => { this.limit *= 10; this.addSteps(); });
-    box.append(this.more);
-    this.addSteps();
-    return box;
-  }
-
   addSteps() {
     const { steps } = this.path;
     for (let i = this.rows.rows.length; i < Math.min(this.limit, steps.length); i++) {
-      this.rows.append(this.row(steps[i], i));
+      const step = steps[i], { path } = this, show = button(path.words(step), () => { // on the lanes: in the middle, and so wide that it can be seen
+        const [from, to] = this.tracks.view(), ns = step.to - step.from, middle = step.from + ns / 2;
+        const span = ns > (to - from) / 50 && ns < to - from ? to - from : 4 * ns;
+        this.rows.querySelector('.chosen')?.classList.remove('chosen');
+        this.rows.rows[i].classList.add('chosen');
+        this.tracks.pds.showPath(path, i);
+        this.tracks.look(middle - span / 2, middle + span / 2);
+      });
+      show.prepend(this.mark(step));
+      this.rows.append(make('tr', {}, ...cells(micros(step.from - path.from), micros(step.to - step.from), path.by(step)), make('td', {}, show)));
     }
     this.more.hidden = this.rows.rows.length === steps.length;
     this.more.textContent = `show more of ${count(steps.length)} steps`;
-  }
-
-  row(step, i) {
-    const show = button(this.path.words(step), () => this.showStep(i));
-    show.prepend(this.mark(step));
-    return make('tr', {}, ...cells(micros(step.from - this.path.from), micros(step.to - step.from), this.path.by(step)), make('td', {}, show));
-  }
-
-  // A step on the lanes: in the middle, and so wide that it can be seen.
-  showStep(i) {
-    const step = this.path.steps[i], [from, to] = this.tracks.view(), ns = step.to - step.from, middle = step.from + ns / 2;
-    const span = ns > (to - from) / 50 && ns < to - from ? to - from : 4 * ns;
-    this.rows.querySelector('.chosen')?.classList.remove('chosen');
-    this.rows.rows[i].classList.add('chosen');
-    this.tracks.pds.showPath(this.path, i);
-    this.tracks.look(middle - span / 2, middle + span / 2);
   }
 }
 
@@ -268,12 +235,26 @@ class PathPainter {
     } else {
       this.single(steps, begin, end);
     }
-    const framed = chosen >= begin && chosen < end ? this.lanes.get(steps[chosen].pd) : undefined;
-    if (framed) {
-      t.frame(framed, this.clip(steps[chosen].from), this.clip(steps[chosen].to));
+    if (chosen >= begin && chosen < end) {
+      t.frame(this.lanes.get(steps[chosen].pd), steps[chosen].from, steps[chosen].to);
     }
-    this.edges(path);
-    this.stroke();
+    const c = t.context;
+    c.fillStyle = t.colour('--path');
+    for (const time of [path.from, path.to]) { // where it begins and ends, through all lanes
+      c.fillRect(Math.round(t.xOf(time)) - 0.5, AXIS - 4, 1, t.height);
+    }
+    for (const [colour, width] of [['--back', 5], ['--path', 3]]) {
+      c.strokeStyle = c.fillStyle = t.colour(colour);
+      c.lineWidth = width;
+      c.stroke(this.solid);
+      c.setLineDash(colour === '--path' ? [5, 3] : []);
+      c.stroke(this.dashed);
+      c.setLineDash([]);
+      c.lineWidth = 2;
+      c.stroke(this.heads);
+    }
+    c.fill(this.heads);
+    c.lineWidth = 1;
   }
 
   y(lane) {
@@ -295,20 +276,16 @@ class PathPainter {
       }
       const pair = `${steps[i - 1]?.pd} ${steps[i].pd}`;
       if (lane && before && lane !== before && x - (last.get(pair) ?? -PATH_GAP) >= PATH_GAP) {
+        const at = Math.round(x), to = this.y(lane), up = to < this.y(before) ? 1 : -1;
         last.set(pair, x);
-        this.handOver(Math.round(x), this.y(before), this.y(lane));
+        this.solid.moveTo(at, this.y(before));
+        this.solid.lineTo(at, to);
+        this.heads.moveTo(at, to + up);
+        this.heads.lineTo(at - 4, to + 7 * up);
+        this.heads.lineTo(at + 4, to + 7 * up);
+        this.heads.closePath();
       }
     }
-  }
-
-  handOver(x, from, to) {
-    const up = to < from ? 6 : -6;
-    this.solid.moveTo(x, from);
-    this.solid.lineTo(x, to);
-    this.heads.moveTo(x, to + Math.sign(up));
-    this.heads.lineTo(x - 4, to + up + Math.sign(up));
-    this.heads.lineTo(x + 4, to + up + Math.sign(up));
-    this.heads.closePath();
   }
 
   // With several steps in a pixel: where the path is in each lane.
@@ -332,30 +309,5 @@ class PathPainter {
       this.solid.moveTo(line[0], this.y(lane));
       this.solid.lineTo(line[1], this.y(lane));
     }
-  }
-
-  // Where it begins and ends, through all lanes.
-  edges(path) {
-    const t = this.tracks, c = t.context;
-    c.fillStyle = t.colour('--path');
-    for (const time of [path.from, path.to]) {
-      c.fillRect(Math.round(t.xOf(time)) - 0.5, AXIS - 4, 1, t.height);
-    }
-  }
-
-  stroke() {
-    const t = this.tracks, c = t.context;
-    for (const [colour, width] of [['--back', 5], ['--path', 3]]) {
-      c.strokeStyle = c.fillStyle = t.colour(colour);
-      c.lineWidth = width;
-      c.stroke(this.solid);
-      c.setLineDash(colour === '--path' ? [5, 3] : []);
-      c.stroke(this.dashed);
-      c.setLineDash([]);
-      c.lineWidth = 2;
-      c.stroke(this.heads);
-    }
-    c.fill(this.heads);
-    c.lineWidth = 1;
   }
 }

@@ -110,7 +110,8 @@ class PdTrack extends Track {
   }
 
   hit(at, y) {
-    const { group } = this, { view } = group, { profile: p, states } = view, i = group.sampleOf(at, this), mark = group.markNear(at, this), tip = [];
+    const { group } = this, { view } = group, { profile: p, states } = view, i = group.sampleOf(at, this), near = view.timeAt(4) - view.timeAt(0), tip = [];
+    const mark = p.markTime.findIndex((time, k) => Math.abs(time - at) <= near && p.m_pd[k] === this.pd);
     if (mark >= 0) {
       tip.push(`mark ${p.info.texts[p.m_name[mark]]}`);
     }
@@ -203,8 +204,17 @@ class PdTracks extends TrackGroup {
     view.states?.paintNames();
     view.states?.paintCalls();
     this.paintMarks();
-    this.paintLosses();
-    view.states?.paintPicked();
+    const p = view.profile, cores = new Map(this.tracks.map((lane) => [lane.core, lane])), picked = view.states?.picked;
+    view.context.fillStyle = view.colour('--loss');
+    p.l_time.forEach((time, i) => {
+      const lane = cores.get(p.l_core[i]);
+      if (lane?.visible) {
+        view.context.fillRect(view.xOf(time) - 2, lane.top - HEAD, 4, HEAD);
+      }
+    });
+    if (picked) { // the interval that was picked has a frame
+      view.frame(view.pdLanes().get(picked.list.pd), picked.list.start[picked.i], picked.list.end[picked.i]);
+    }
     if (this.path) {
       view.pathPainter.paint(this.path, this.pathStep);
     }
@@ -240,26 +250,22 @@ class PdTracks extends TrackGroup {
       if (p.c_event[chain] !== this.event) {
         continue;
       }
-      const run = view.states?.runOf(p.c_pd[chain], p.s_core[i], p.time[i]);
-      const right = view.xOf(p.time[i]), left = Math.max(0, view.xOf(Math.max(p.time[i] - p.s_span[i], run?.from ?? 0)));
-      const isKnown = !view.states || run || p.pds[p.c_pd[chain]].idle; // else it is not drawn, and a name would stand for nothing
+      const runs = p.schedule?.exactly(p.time[i], p.time[i])?.byPd.get(p.c_pd[chain])?.find((of) => of.state === 'running' && of.core === p.s_core[i]);
+      const run = runs ? runs.at(p.time[i]) : -1, isRun = run >= 0 && runs.end[run] >= p.time[i]; // of the PD, which the sample hit
+      const right = view.xOf(p.time[i]), left = Math.max(0, view.xOf(Math.max(p.time[i] - p.s_span[i], isRun ? runs.start[run] : 0)));
+      const isKnown = !p.schedule || isRun || p.pds[p.c_pd[chain]].idle; // else it is not drawn, and a name would stand for nothing
       for (const lane of [lanes.get(`p${p.c_pd[chain]}`), lanes.get(`c${p.s_core[i]}`)]) {
         if (lane?.visible && right > 0 && left < width) {
           const colour = mask[chain] ? inkOn(p.colour(p.c_pd[chain], p.kernel[chain])) : view.colour('--weak');
-          this.paintSample(lane, left, right, isKnown ? p.names[p.leaf[chain]] : '', colour);
+          const room = Math.min(right, width) - left - 6;
+          view.context.fillStyle = view.colour('--text');
+          view.context.fillRect(right - 1, lane.top + lane.strip, 1, lane.under);
+          if (room >= 18) {
+            view.context.fillStyle = colour;
+            view.context.fillText(isKnown ? fitting(p.names[p.leaf[chain]], room) : '', left + 3, lane.top + lane.strip + lane.under / 2 + 1);
+          }
         }
       }
-    }
-  }
-
-  paintSample(lane, left, right, name, colour) {
-    const { view } = this, c = view.context, room = Math.floor((Math.min(right, view.canvas.clientWidth) - left - 6) / 6);
-    c.fillStyle = view.colour('--text');
-    c.fillRect(right - 1, lane.top + lane.strip, 1, lane.under);
-    if (room >= 3) {
-      c.fillStyle = colour;
-      c.fillText(name.length > room ? `${name.slice(0, room - 1)}…` : name, left + 3,
-        lane.top + lane.strip + lane.under / 2 + 1);
     }
   }
 
@@ -292,37 +298,12 @@ class PdTracks extends TrackGroup {
     }
   }
 
-  paintLosses() {
-    const { view } = this, p = view.profile, lanes = new Map(this.tracks.map((lane) => [lane.core, lane]));
-    view.context.fillStyle = view.colour('--loss');
-    for (let i = 0; i < p.l_time.length; i++) {
-      const lane = lanes.get(p.l_core[i]);
-      if (lane?.visible) {
-        view.context.fillRect(view.xOf(p.l_time[i]) - 2, lane.top - HEAD, 4, HEAD);
-      }
-    }
-  }
-
-  inLane(sample, lane) {
-    const p = this.view.profile, chain = p.s_chain[sample];
-    return p.c_event[chain] === this.event && (lane.kind === 'core' ? p.s_core[sample] === lane.core : p.c_pd[chain] === lane.pd);
-  }
-
   // The sample that stands for a moment in a lane; -1: none.
   sampleOf(at, lane) {
     const p = this.view.profile, first = p.sampleAt(at), end = Math.min(p.samples, first + 20000);
     for (let i = first; i < end && p.time[i] - p.longestSpan <= at; i++) {
-      if (this.inLane(i, lane) && p.time[i] - p.s_span[i] <= at) {
-        return i;
-      }
-    }
-    return -1;
-  }
-
-  markNear(at, lane) {
-    const { view } = this, p = view.profile, near = view.timeAt(4) - view.timeAt(0);
-    for (let i = lowerBound(p.markTime, at - near); i < p.markTime.length && p.markTime[i] <= at + near; i++) {
-      if (lane.pd === p.m_pd[i]) {
+      const chain = p.s_chain[i], isHere = lane.kind === 'core' ? p.s_core[i] === lane.core : p.c_pd[chain] === lane.pd;
+      if (isHere && p.c_event[chain] === this.event && p.time[i] - p.s_span[i] <= at) {
         return i;
       }
     }

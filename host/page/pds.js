@@ -27,7 +27,7 @@ class PdSums {
     this.samples = s.equalSamples();
     this.charged = p.callsOthers ? s.charged(s.mask('pd')) : null;
     const now = new Map(this.sums.map((sum, pd) => [p.pdName(pd), 100 * (sum.user + sum.kernel) / (this.whole || 1)]));
-    this.rows = this.others.map((other) => other.rows(now, 'pds', this.samples));
+    this.rows = this.others.map((other) => other.rows(now, other.pds, this.samples));
     this.from = schedule && Math.max(state.from ?? 0, schedule.from);
     this.to = schedule && Math.min(state.to ?? p.span, schedule.to);
     this.stretch = schedule && (this.to > this.from ? schedule.known(this.from, this.to) : schedule);
@@ -41,7 +41,7 @@ class PdSums {
   of(pd) {
     const p = this.profile, sum = this.sums[pd], all = sum.user + sum.kernel, whole = this.whole || 1, name = p.pdName(pd);
     const times = this.times(pd), charged = this.charged?.[pd], now = 100 * all / whole, title = (part) => shareWords(part, this.whole, this.samples);
-    const changes = this.others.map((other, i) => other.change(other.pd(name), now, this.rows[i], this.samples));
+    const changes = this.others.map((other, i) => other.change(other.pds.get(name) ?? 0, now, this.rows[i], this.samples));
     return { ...sum, all, charged, times, changes, figures: {
       share: { text: percent(all, this.whole), share: all / whole, title: title(all) },
       charged: charged === undefined ? undefined : { text: percent(charged, this.whole), title: title(charged) },
@@ -92,7 +92,7 @@ class PdTable {
     p.chainWeight.forEach((weight, chain) => { always[p.c_pd[chain]] += p.c_event[chain] === event ? weight : 0; });
     const ran = (pd) => (p.samples === 0 ? p.schedule?.times(pd, 0, p.span).running ?? 0 : 0);
     const rows = [...p.pds.keys()].filter((pd) => always[pd] > 0 || p.schedule?.byPd.has(pd) || s.charged?.[pd] > 0 || p.pds[pd].name === state.pd ||
-      s.others.some((other) => other.pd(p.pdName(pd)) > 0))
+      s.others.some((other) => other.pds.get(p.pdName(pd)) > 0))
       .sort((a, b) => p.pds[a].idle - p.pds[b].idle || always[b] - always[a] || ran(b) - ran(a));
     this.body.replaceChildren(...rows.map((pd) => this.row(pd, s.of(pd))));
   }

@@ -21,10 +21,7 @@ const STRETCH = { view: 100000, path: 1000000, kept: 6 }; // intervals that are 
 // One PD in one state on one core, as sums over equal parts of from..to.
 class SumList {
   constructor(of, ns, from, to) {
-    Object.assign(this, of, { from, to, before: new Float64Array(ns.length + 1) });
-    for (let k = 0, sum = 0; k < ns.length; k++) {
-      this.before[k + 1] = sum += ns[k];
-    }
+    Object.assign(this, of, { from, to, before: sumsBefore(ns) });
   }
 
   // ns before a time; within a part as if it were spread over the part.
@@ -44,15 +41,14 @@ class SumList {
   }
 }
 
-// Intervals of one PD in one state on one core, in the order of time, within from..to.
-class IntervalList {
-  constructor(of, range, gap, length, by, serving) {
-    Object.assign(this, of, { range, by, serving, start: new Float64Array(of.n), end: new Float64Array(of.n) });
-    this.before = new Float64Array(of.n + 1); // ns of all intervals before one
-    for (let i = 0, at = 0, sum = 0; i < of.n; i++) {
+// Intervals of one PD in one state on one core, in the order of time, within from..to. before: ns of all intervals before one.
+class IntervalList extends SumList {
+  constructor(of, { from, to }, gap, length, by, serving) {
+    super(of, length, from, to);
+    Object.assign(this, { n: length.length, by, serving, start: new Float64Array(length.length), end: new Float64Array(length.length) });
+    for (let i = 0, at = 0; i < this.n; i++) {
       this.start[i] = at + gap[i];
       this.end[i] = at = this.start[i] + length[i];
-      this.before[i + 1] = sum += length[i];
     }
   }
 
@@ -61,32 +57,25 @@ class IntervalList {
     return upperBound(this.start, time, 0) - 1;
   }
 
-  // The beginning of the first interval that ends after a time; Infinity: there is none.
-  after(time) {
-    const i = this.at(time);
-    return (i >= 0 && this.end[i] > time ? this.start[i] : this.start[i + 1]) ?? Infinity;
-  }
-
   sum(i, time) {
     return i < 0 ? 0 : this.before[i] + Math.min(time, this.end[i]) - this.start[i];
   }
 
-  // ns of from..to that are in it.
-  within(from, to) {
-    return this.sum(this.at(to), to) - this.sum(this.at(from), from);
+  until(time) {
+    return this.sum(this.at(time), time);
   }
 
   // The part of each of out.length columns; null: none has any. edge: of columnEdges if columns are not narrower than
   // a part.
   columns(from, to, out, edge) {
-    let i = this.at(from), last = this.sum(i, from);
-    if (this.sum(this.at(to), to) - last <= 0) {
+    if (this.within(from, to) <= 0) {
       return null;
     }
-    const width = (to - from) / out.length;
     if (edge && this.n > LIST_PARTS) {
       return this.sums().columns(from, to, out, edge);
     }
+    const width = (to - from) / out.length;
+    let i = this.at(from), last = this.sum(i, from);
     for (let x = 0; x < out.length; x++) {
       const time = from + (x + 1) * width;
       if (i + 1 < this.n && this.start[i + 1] <= time) {
@@ -102,7 +91,7 @@ class IntervalList {
   // The same as sums, which are made once.
   sums() {
     if (!this.summed) {
-      const { from, to } = this.range, ns = new Float64Array(LIST_PARTS);
+      const { from, to } = this, ns = new Float64Array(LIST_PARTS);
       for (let k = 0, i = this.at(from), last = this.sum(i, from); k < LIST_PARTS; k++) {
         const time = from + (k + 1) * (to - from) / LIST_PARTS;
         i = upperBound(this.start, time, i + 1) - 1;
@@ -182,10 +171,6 @@ class Stretch {
     this.rooms = new Map();
   }
 
-  get gaps() {
-    return this.profile.schedule.gaps;
-  }
-
   // ns of a PD in each state within from..to: {running, ready, ...}.
   times(pd, from, to) {
     const out = {};
@@ -207,10 +192,7 @@ class Stretch {
       this.edge = columnEdges(this, from, to, n);
     }
     for (const list of this.lane(lane)) {
-      if (list.room?.length !== n) {
-        list.room = new Float32Array(n);
-      }
-      const all = list.columns(from, to, list.room, this.edge);
+      const all = list.columns(from, to, this.room(list, n), this.edge);
       if (all) {
         out.push({ list, all });
       }
@@ -221,13 +203,7 @@ class Stretch {
   // What remains of a core's columns: it was idle, or events are missing.
   rest(lane, columns, from, to, n) {
     const idle = this.room(`idle ${lane.core}`, n).fill(1), unknown = this.room(`unknown ${lane.core}`, n).fill(0);
-    const width = (to - from) / n, p = this.profile;
-    for (const i of this.gaps.get(lane.core) ?? []) {
-      const begin = (p.g_from[i] - from) / width, end = (p.g_from[i] + p.g_length[i] - from) / width;
-      for (let x = Math.max(0, Math.floor(begin)); x < Math.min(n, end); x++) {
-        unknown[x] += Math.min(end, x + 1) - Math.max(begin, x);
-      }
-    }
+    this.profile.schedule.gaps.get(lane.core)?.columns(from, to, unknown, null);
     for (let x = 0; x < n; x++) {
       for (const { all } of columns) {
         idle[x] -= all[x];
@@ -245,34 +221,10 @@ class Stretch {
     return this.rooms.get(name);
   }
 
-  // ns of from..to in which it is not known what ran on a core.
-  unknownWithin(core, from, to) {
-    const p = this.profile;
-    return (this.gaps.get(core) ?? []).reduce((sum, i) =>
-      sum + Math.max(0, Math.min(to, p.g_from[i] + p.g_length[i]) - Math.max(from, p.g_from[i])), 0);
-  }
-
   // ns of from..to in which cores were idle, all together.
   idle(from, to) {
-    return this.profile.info.sched.cores.reduce((sum, core) => sum + to - from - this.unknownWithin(core, from, to) -
+    return this.profile.info.sched.cores.reduce((sum, core) => sum + to - from - (this.profile.schedule.gaps.get(core)?.within(from, to) ?? 0) -
       (this.byCore.get(core) ?? []).reduce((ran, list) => ran + list.within(from, to), 0), 0);
-  }
-
-  // Per PD, idle included, the part of n columns for which it ran, on all cores together: [{pd, all, chosen}].
-  utilisation(from, to, n) {
-    const p = this.profile, { cores } = p.info.sched, out = new Map();
-    const idle = p.pds.findIndex((pd) => pd.idle);
-    const add = (pd, part) => {
-      const all = out.get(pd) ?? new Float32Array(n);
-      part.forEach((share, x) => { all[x] += share / cores.length; });
-      out.set(pd, all);
-    };
-    for (const core of cores) {
-      const columns = this.columns({ kind: 'core', core }, from, to, n);
-      columns.forEach(({ list, all }) => add(list.pd, all));
-      add(idle, this.rest({ core }, columns, from, to, n).idle);
-    }
-    return [...out].filter(([pd]) => p.pds[pd]).map(([pd, all]) => ({ pd, all, chosen: all, kernel: false }));
   }
 
   // What made a PD ready at a time: the number of the waking; -1: not known.
@@ -336,12 +288,10 @@ class Schedule extends Stretch {
     this.callEnd = sums(p.a_delta);
     this.callStart = this.callEnd.map((end, i) => end - p.a_length[i]);
     this.longestCall = p.a_length.reduce((most, ns) => Math.max(most, ns), 0);
-    this.gapsOfCores = group([...p.g_core.keys()], (i) => p.g_core[i]);
+    const gaps = group([...p.g_core.keys()].sort((a, b) => p.g_from[a] - p.g_from[b]), (i) => p.g_core[i]);
+    this.gaps = new Map([...gaps].map(([core, of]) => [core, new IntervalList({ core }, this,
+      of.map((i, k) => p.g_from[i] - (k > 0 ? p.g_from[of[k - 1]] + p.g_length[of[k - 1]] : 0)), of.map((i) => p.g_length[i]))]));
     this.stretches = [this]; // the newest last
-  }
-
-  get gaps() {
-    return this.gapsOfCores;
   }
 
   // The most detailed that there is of from..to.
@@ -383,20 +333,14 @@ class Schedule extends Stretch {
       return;
     }
     this.wanted = [from - 4 * room, to + 4 * room, done];
-    this.loading ??= this.loadWanted();
-  }
-
-  async loadWanted() {
-    try {
+    this.loading ??= (async () => {
       while (this.wanted) {
-        const [from, to, done] = this.wanted;
+        const [begin, end, then] = this.wanted;
         this.wanted = null;
-        await this.load(from, to, STRETCH.view);
-        done();
+        await this.load(begin, end, STRETCH.view);
+        then();
       }
-    } finally {
-      this.loading = null;
-    }
+    })().finally(() => { this.loading = null; });
   }
 
   // Numbers of the calls of which some touch from..to, as a range of ends: some may have begun later.

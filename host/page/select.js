@@ -58,18 +58,13 @@ class Selection {
     }
     if (!this.flags.has(name)) {
       const flag = new Uint8Array(p.n_label.length);
-      const hit = name === 'node' ? this.nodeHit() : name === 'fn' ? this.functionHit() : this.wordHit();
+      const f = p.functionOf(state.fn), hit = name === 'node' ? this.nodeHit() : name === 'fn' ? (node) => p.n_label[node] === f : this.wordHit();
       for (let i = 1; i < flag.length; i++) {
         flag[i] = flag[p.n_parent[i]] || hit(i) ? 1 : 0;
       }
       this.flags.set(name, flag);
     }
     return this.flags.get(name);
-  }
-
-  functionHit() {
-    const p = this.profile, f = p.functionOf(state.fn);
-    return (node) => p.n_label[node] === f;
   }
 
   wordHit() {
@@ -233,9 +228,9 @@ class Comparison {
   update() {
     const p = this.base, s = this.selection;
     this.whole = s.whole();
-    const pds = s.byPd(s.mask('pd')), functions = s.byFunction(s.mask('fn'));
-    this.pds = new Map(p.pds.map((pd, i) => [pd.name, pds[i].user + pds[i].kernel]));
-    this.functions = functions;
+    const pds = s.byPd(s.mask('pd')), functions = s.byFunction(s.mask('fn')).self; // shares of PDs, and of functions themselves:
+    this.pds = new Map(p.pds.map((pd, i) => [pd.name, this.share(pds[i].user + pds[i].kernel)]));
+    this.functions = new Map(Array.from(functions, (weight, f) => [p.functionKey(f), this.share(weight)]));
     this.samples = s.equalSamples();
   }
 
@@ -249,12 +244,9 @@ class Comparison {
     return { before, change: now - before, chance, sure: chance <= CHANCE };
   }
 
-  // In how many rows chance can claim a change. now: shares (per cent) by names, of so many equal samples; list: pds, functions, or
-  // such a map of the shares before.
-  rows(now, list, samples) {
-    const p = this.base, share = (weight) => this.share(weight), [a, b] = [this.samples, samples];
-    const before = list === 'pds' ? new Map([...this.pds].map(([name, weight]) => [name, share(weight)]))
-      : list === 'functions' ? new Map(Array.from(this.functions.self, (weight, f) => [p.functionKey(f), share(weight)])) : list;
+  // In how many rows chance can claim a change. now, before: shares (per cent) by names; now of so many equal samples.
+  rows(now, before, samples) {
+    const [a, b] = [this.samples, samples];
     const names = [...new Set([...now.keys(), ...before.keys()])].filter((name) => now.get(name) > 0 || before.get(name) > 0);
     const claim = names.filter((name) =>
       ((before.get(name) ?? 0) * a + (now.get(name) ?? 0) * b) / 100 / (a + b) * Math.min(a, b) >= EXPECTED_LEAST);
@@ -263,16 +255,6 @@ class Comparison {
 
   share(weight) {
     return this.whole ? 100 * weight / this.whole : 0;
-  }
-
-  pd(name) {
-    return this.share(this.pds.get(name) ?? 0);
-  }
-
-  // The share of a function itself.
-  self(key) {
-    const f = this.base.functionOf(key);
-    return f === undefined ? 0 : this.share(this.functions.self[f]);
   }
 
   // Shares of the flame graph's frames, by their path of names.

@@ -48,13 +48,6 @@ class StatePainter {
     }
   }
 
-  // The run of a PD that a sample hit: {from, to}; null: it is not known.
-  runOf(pd, core, time) {
-    const list = this.schedule.exactly(time, time)?.byPd.get(pd)?.find((of) => of.state === 'running' && of.core === core);
-    const i = list ? list.at(time) : -1;
-    return i < 0 || list.end[i] < time ? null : { from: list.start[i], to: list.end[i] };
-  }
-
   // The parts of a lane's strip, for paintLane.
   parts(lane, from, to, n) {
     const stretch = this.schedule.best(from, to), columns = stretch.columns(lane, from, to, n);
@@ -74,34 +67,26 @@ class StatePainter {
     c.textBaseline = 'middle';
     for (const lane of stretch ? t.pds.tracks.filter((of) => of.visible) : []) {
       for (const list of stretch.lane(lane)) {
-        const begin = Math.max(0, list.at(from)), end = Math.min(list.n, list.at(to) + 1);
-        if ((end - begin) * ROOM / 2 > width || this.isPale(list)) {
-          continue;
-        }
-        for (let i = begin; i < end; i++) {
-          this.paintName(lane, list, i, Math.max(0, t.xOf(list.start[i])), Math.min(width, t.xOf(list.end[i])));
+        const begin = Math.max(0, list.at(from)), end = Math.min(list.n, list.at(to) + 1), runs = list.state === 'running';
+        for (let i = begin; i < end && (end - begin) * ROOM / 2 <= width && !this.isPale(list); i++) {
+          const left = Math.max(0, t.xOf(list.start[i])), right = Math.min(width, t.xOf(list.end[i])), by = t.profile.pdName(list.by[i] - 1);
+          if (right - left < ROOM) {
+            continue;
+          }
+          const text = lane.kind === 'core' ? t.profile.pdName(list.pd) : runs ? `core ${list.core}`
+            : list.by[i] === 0 ? STATES[list.state].words : list.state === 'ready' ? `${by} runs` : `→ ${by}`;
+          const shown = [fitting(text, right - left - 6), left + 3, lane.top + lane.strip / 2];
+          if (!runs) { // the lines around its letters are left out
+            c.strokeStyle = t.colour('--hatch');
+            c.lineWidth = 3;
+            c.strokeText(...shown);
+            c.lineWidth = 1;
+          }
+          c.fillStyle = runs ? inkOn(t.profile.colour(list.pd, false)) : t.colour('--ink');
+          c.fillText(...shown);
         }
       }
     }
-  }
-
-  paintName(lane, list, i, left, right) {
-    const t = this.tracks, c = t.context, by = t.profile.pdName(list.by[i] - 1);
-    if (right - left < ROOM) {
-      return;
-    }
-    const text = lane.kind === 'core' ? t.profile.pdName(list.pd) : list.state === 'running' ? `core ${list.core}`
-      : list.by[i] === 0 ? STATES[list.state].words : list.state === 'ready' ? `${by} runs` : `→ ${by}`;
-    const room = Math.floor((right - left - 6) / 6);
-    const shown = [text.length > room ? `${text.slice(0, room - 1)}…` : text, left + 3, lane.top + lane.strip / 2];
-    if (list.state !== 'running') { // the lines around its letters are left out
-      c.strokeStyle = t.colour('--hatch');
-      c.lineWidth = 3;
-      c.strokeText(...shown);
-      c.lineWidth = 1;
-    }
-    c.fillStyle = list.state === 'running' ? inkOn(t.profile.colour(list.pd, false)) : t.colour('--ink');
-    c.fillText(...shown);
   }
 
   // Arrows from caller to callee, and back at the reply, if so few calls are visible that they can be distinguished.
@@ -144,37 +129,21 @@ class StatePainter {
     c.globalAlpha = 1;
   }
 
-  // The interval that was picked has a frame.
-  paintPicked() {
-    const t = this.tracks, at = this.picked;
-    const lane = at && t.pdLanes().get(at.list.pd);
-    if (lane) {
-      t.frame(lane, Math.max(-2, t.xOf(at.list.start[at.i])), Math.min(t.canvas.clientWidth + 2, t.xOf(at.list.end[at.i])));
-    }
-  }
-
-  // The call whose arrow is near, in words; ''.
-  callNear(time, lane) {
-    const t = this.tracks, p = t.profile, near = t.timeAt(3) - t.timeAt(0);
-    const [begin, end] = this.schedule.calls(time - near, time + near);
-    for (let i = end - 1; i >= begin && i > end - ARROWS && !this.hidden; i--) {
-      const start = this.schedule.callStart[i];
-      if ([start, start + p.a_wait[i], start + p.a_length[i]].some((at) => Math.abs(at - time) <= near) &&
-          lane?.kind === 'pd' && [p.a_from[i], p.a_to[i]].includes(lane.pd)) {
-        return this.schedule.callWords(i);
-      }
-    }
-    return '';
-  }
-
   // What a lane's strip says at a moment: lines of text.
   tip(time, lane) {
-    const at = this.intervalAt(lane, time), call = this.callNear(time, lane);
+    const t = this.tracks, p = t.profile, near = t.timeAt(3) - t.timeAt(0), at = this.intervalAt(lane, time), [begin, end] = this.schedule.calls(time - near, time + near);
     if (!this.schedule.exactly(time, time)) {
       return ['zoom in for single scheduling events'];
     }
-    const rest = lane?.kind === 'pd' ? 'waits for work' : 'idle';
-    return [...(at ? [this.schedule.words(at)] : lane ? [rest] : []), ...(call ? [call] : [])];
+    const out = at ? [this.schedule.words(at)] : lane ? [lane.kind === 'pd' ? 'waits for work' : 'idle'] : [];
+    for (let i = end - 1; i >= begin && i > end - ARROWS && !this.hidden; i--) { // the call whose arrow is near
+      const start = this.schedule.callStart[i];
+      if ([start, start + p.a_wait[i], start + p.a_length[i]].some((of) => Math.abs(of - time) <= near) &&
+          lane?.kind === 'pd' && [p.a_from[i], p.a_to[i]].includes(lane.pd)) {
+        return [...out, this.schedule.callWords(i)];
+      }
+    }
+    return out;
   }
 
   // The interval of a lane at a moment; null: there is none, or the page has sums only.
@@ -183,17 +152,11 @@ class StatePainter {
   }
 
   pick(at) {
-    const t = this.tracks, start = at.list.start[at.i];
+    const t = this.tracks, p = t.profile, { list, i } = at;
+    const path = button('critical path', () => t.onPath(`${p.pdName(list.pd)}:${p.pdName(list.by[i] - 1)}`, Math.floor((list.start[i] + list.end[i]) / 2)));
     this.picked = at;
-    t.onPick(`${t.both(start)}: ${this.schedule.words(at)}`, ...this.pathButton(at));
+    t.onPick(`${t.both(list.start[i])}: ${this.schedule.words(at)}`, ...(list.state === 'calling' && list.by[i] > 0 ? [' ', path] : []));
     t.draw();
-  }
-
-  // Of a call that is waited for: why it took so long.
-  pathButton({ list, i }) {
-    const p = this.tracks.profile, open = () => this.tracks.onPath(`${p.pdName(list.pd)}:${p.pdName(list.by[i] - 1)}`,
-      Math.floor((list.start[i] + list.end[i]) / 2));
-    return list.state === 'calling' && list.by[i] > 0 ? [' ', button('critical path', open)] : [];
   }
 
   // The next or previous interval of the selected PD, or of all; keys < and >.

@@ -29,17 +29,16 @@ class FunctionTable {
     }
     const keys = new Set(out.map((row) => row.key)), own = new Map(out.map((row) => [row.key, whole ? 100 * row.self / whole : 0]));
     for (const c of this.others) { // what was before, and is not now
-      c.functions.self.forEach((weight, f) => {
-        const key = c.base.functionKey(f);
-        if (weight > 0 && !keys.has(key)) {
+      for (const [key, share] of c.functions) {
+        if (share > 0 && !keys.has(key)) {
           keys.add(key);
-          out.push(of(c.base, f));
+          out.push(of(c.base, c.base.functionOf(key)));
         }
-      });
+      }
     }
     for (const c of this.others) {
-      const rows = c.rows(own, 'functions', samples);
-      out.forEach((row) => row.changes.push(c.change(c.self(row.key), whole ? 100 * row.self / whole : 0, rows, samples)));
+      const rows = c.rows(own, c.functions, samples);
+      out.forEach((row) => row.changes.push(c.change(c.functions.get(row.key) ?? 0, whole ? 100 * row.self / whole : 0, rows, samples)));
     }
     const [, column, number] = /^([a-z]+)(\d*)$/.exec(state.sort) ?? [], value = (row) => row.changes[Number(number)]?.[column] ?? 0;
     const by = {

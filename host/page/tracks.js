@@ -99,20 +99,15 @@ class Tracks {
   // After the event or the filters changed.
   rebuild() {
     this.groups.forEach((group) => group.rebuild());
-    this.lanes = this.inserted(this.groups.flatMap((group) => group.list()));
+    const tracks = this.groups.flatMap((group) => group.list());
+    this.lanes = tracks.filter((track) => !track.between);
+    for (const track of tracks.filter(({ between }) => between).reverse()) { // behind the first one of its PDs
+      const after = this.lanes.findIndex(({ kind, name }) => kind === 'pd' && track.between.includes(name));
+      this.lanes.splice(after < 0 ? this.lanes.length : after + 1, 0, track);
+    }
     this.height = this.lanes.reduce((sum, lane) => sum + HEAD + lane.height + 2, AXIS);
     this.label();
     this.draw();
-  }
-
-  // A track between two PDs is behind the first one of them.
-  inserted(tracks) {
-    const lanes = tracks.filter((track) => !track.between);
-    for (const track of tracks.filter(({ between }) => between).reverse()) {
-      const after = lanes.findIndex(({ kind, name }) => kind === 'pd' && track.between.includes(name));
-      lanes.splice(after < 0 ? lanes.length : after + 1, 0, track);
-    }
-    return lanes;
   }
 
   // Rows are kept, also of a running target, and with them what has the focus.
@@ -220,11 +215,29 @@ class Tracks {
     c.putImageData(image, 0, 0);
     c.setTransform(scale, 0, 0, scale, 0, 0);
     c.font = '11px system-ui, sans-serif';
-    this.paintGrid(tall);
+    const [from, to] = this.view(), wide = canvas.clientWidth, ticks = this.ticks();
+    const fill = (colour, ...box) => {
+      c.fillStyle = this.colour(colour);
+      c.fillRect(...box);
+    };
+    ticks.forEach(([x]) => fill('--line', x, AXIS, 1, tall));
+    this.lanes.forEach((lane) => fill('--line', 0, lane.top + lane.height + 1, wide, 1));
     this.lanes.forEach((lane) => lane.visible && lane.draw());
     this.groups.forEach((group) => group.overlay());
-    this.paintChoice(tall);
-    this.paintAxis();
+    const [begin, end] = this.dragged ? [Math.min(...this.dragged), Math.max(...this.dragged)] : [state.from, state.to];
+    if (begin !== null) {
+      fill('--choice', this.xOf(begin), 0, Math.max(1, this.xOf(end) - this.xOf(begin)), tall);
+    }
+    if (this.pointed !== undefined) {
+      fill('--mark', this.xOf(this.pointed) - 1, 0, 2, tall);
+    }
+    fill('--panel', 0, 0, wide, AXIS);
+    c.textBaseline = 'middle';
+    for (const [x, at] of ticks) {
+      fill('--weak', x, AXIS - 5, 1, 5);
+      c.fillText(moment(at, to - from), Math.min(x + 4, wide - 44), AXIS / 2);
+    }
+    fill('--line', 0, AXIS - 1, wide, 1);
     this.frames = (this.frames ?? 0) + 1;
   }
 
@@ -233,39 +246,6 @@ class Tracks {
     const [from, to] = this.view(), least = (to - from) / Math.max(1, this.canvas.clientWidth / 110), power = 10 ** Math.floor(Math.log10(least));
     const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= least), first = Math.ceil(from / step);
     return Array.from({ length: Math.max(0, Math.floor(to / step) - first + 1) }, (_, i) => [Math.round(this.xOf((first + i) * step)), (first + i) * step]);
-  }
-
-  paintGrid(tall) {
-    const c = this.context, width = this.canvas.clientWidth;
-    c.fillStyle = this.colour('--line');
-    this.ticks().forEach(([x]) => c.fillRect(x, AXIS, 1, tall));
-    this.lanes.forEach((lane) => c.fillRect(0, lane.top + lane.height + 1, width, 1));
-  }
-
-  paintAxis() {
-    const c = this.context, [from, to] = this.view(), width = this.canvas.clientWidth;
-    c.fillStyle = this.colour('--panel');
-    c.fillRect(0, 0, width, AXIS);
-    c.textBaseline = 'middle';
-    for (const [x, at] of this.ticks()) {
-      c.fillStyle = this.colour('--weak');
-      c.fillRect(x, AXIS - 5, 1, 5);
-      c.fillText(moment(at, to - from), Math.min(x + 4, width - 44), AXIS / 2);
-    }
-    c.fillStyle = this.colour('--line');
-    c.fillRect(0, AXIS - 1, width, 1);
-  }
-
-  paintChoice(tall) {
-    const c = this.context, [from, to] = this.dragged ? [Math.min(...this.dragged), Math.max(...this.dragged)] : [state.from, state.to];
-    if (from !== null) {
-      c.fillStyle = this.colour('--choice');
-      c.fillRect(this.xOf(from), 0, Math.max(1, this.xOf(to) - this.xOf(from)), tall);
-    }
-    c.fillStyle = this.colour('--mark');
-    if (this.pointed !== undefined) {
-      c.fillRect(this.xOf(this.pointed) - 1, 0, 2, tall);
-    }
   }
 
   listen() {
@@ -306,20 +286,15 @@ class Tracks {
     }
   }
 
-  // The moments below two fingers stay below them.
-  pinched() {
-    const [a, b] = [...this.fingers.values()], { view: [from, to], at: [c, d] } = this.pinch, width = this.canvas.clientWidth;
-    const factor = Math.abs(d - c) / Math.max(8, Math.abs(b - a)), span = (to - from) * factor;
-    const middle = from + (c + d) / 2 / width * (to - from), begin = middle - (a + b) / 2 / width * span;
-    this.look(begin, begin + span);
-  }
-
   moved(e) {
     if (this.fingers.has(e.pointerId)) {
       this.fingers.set(e.pointerId, e.offsetX);
     }
-    if (this.fingers.size > 1) {
-      this.pinched();
+    if (this.fingers.size > 1) { // the moments below two fingers stay below them
+      const [a, b] = [...this.fingers.values()], { view: [from, to], at: [c, d] } = this.pinch, width = this.canvas.clientWidth;
+      const span = (to - from) * Math.abs(d - c) / Math.max(8, Math.abs(b - a));
+      const begin = from + (c + d) / 2 / width * (to - from) - (a + b) / 2 / width * span;
+      this.look(begin, begin + span);
       return;
     }
     if (this.held && Math.abs(e.offsetX - this.held.x) > 3) {
@@ -330,7 +305,8 @@ class Tracks {
         this.draw();
       }
     }
-    this.tell(e);
+    const at = this.timeAt(e.offsetX), [from, to] = this.view();
+    showTip(e, [`${moment(at, to - from)} (target time ${this.profile.clock(at)} s)`, ...(this.laneAt(e.offsetY)?.hit(at, e.offsetY).tip ?? [])]);
   }
 
   released(e) {
@@ -349,30 +325,20 @@ class Tracks {
     return y < AXIS ? undefined : this.lanes.find((lane) => y >= lane.top - HEAD && y <= lane.top + lane.height);
   }
 
-  tell(e) {
-    const at = this.timeAt(e.offsetX), [from, to] = this.view();
-    showTip(e, [`${moment(at, to - from)} (target time ${this.profile.clock(at)} s)`, ...(this.laneAt(e.offsetY)?.hit(at, e.offsetY).tip ?? [])]);
-  }
-
-  // A frame around a stretch of time in the states of a lane.
-  frame(lane, left, right) {
-    const c = this.context;
+  // A frame around from..to in the states of a lane, if there is one.
+  frame(lane, from, to) {
+    const c = this.context, left = Math.max(-2, this.xOf(from)), right = Math.min(this.canvas.clientWidth + 2, this.xOf(to));
     c.strokeStyle = this.colour('--mark');
     c.lineWidth = 2;
-    c.strokeRect(left, lane.top, Math.max(2, right - left), lane.strip);
+    if (lane) {
+      c.strokeRect(left, lane.top, Math.max(2, right - left), lane.strip);
+    }
     c.lineWidth = 1;
   }
 
   // The tracks of PDs, by their numbers.
   pdLanes() {
     return new Map(this.lanes.filter(({ kind }) => kind === 'pd').map((lane) => [lane.pd, lane]));
-  }
-
-  // A moment that was asked for, and what was then.
-  point(at, words) {
-    this.pointed = at;
-    this.onPick(`${this.both(at)}${words.length > 0 ? ': ' : ''}`, ...words);
-    this.draw();
   }
 
   // A point in time since the beginning, and of the target's clock.

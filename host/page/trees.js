@@ -35,7 +35,10 @@ class TreeTable {
     this.samples = s.equalSamples();
     this.left = TREE_ROWS;
     const rows = [];
-    (this.inverted ? this.leaves() : this.frames(flame.rootsOf(tree), '', 0)).forEach((row) => this.add(rows, row, null));
+    const roots = new Set(flame.rootsOf(tree)), root = (i) => (tree.nodes[i].depth > 0 ? root(tree.nodes[i].parent) : i);
+    const leaves = () => [...tree.nodes.keys()].filter((i) => i > 0 && this.own[i] > 0 && roots.has(root(i))).map((i) => [i, this.own[i]]);
+    // inverted: frames of one function that was interrupted together, whatever called it
+    (this.inverted ? this.callers(leaves(), '', 0) : this.frames([...roots], '', 0)).forEach((row) => this.add(rows, row, null));
     this.body.replaceChildren(...rows);
     (rows.find((row) => row.row.key === this.focused) ?? rows[0])?.setAttribute('tabindex', 0);
     this.note.textContent = this.left > 0 ? '' : `the first ${count(TREE_ROWS)} rows`;
@@ -47,13 +50,6 @@ class TreeTable {
       return { key: of, label: this.tree.nodes[i].label, depth, total: this.total[i], self: this.own[i], frame: i,
         children: () => this.frames(this.tree.nodes[i].children, of, depth + 1), choose: () => ({ node: this.tree.path(i) }) };
     });
-  }
-
-  // What was interrupted: frames of one function together, whatever called it.
-  leaves() {
-    const roots = new Set(this.flame.rootsOf(this.tree)), root = new Uint32Array(this.tree.nodes.length);
-    this.tree.nodes.forEach((node, i) => { root[i] = node.parent > 0 ? root[node.parent] : i; });
-    return this.callers([...this.tree.nodes.keys()].filter((i) => i > 0 && this.own[i] > 0 && roots.has(root[i])).map((i) => [i, this.own[i]]), '', 0);
   }
 
   // at: [frame, weight] of all stacks that pass through a row.

@@ -36,7 +36,7 @@ utilisation() { # Ran: report's, of idle as well; over time: as much in the sum 
     js "const at = [...document.querySelectorAll('#pds th:not([hidden])')].findIndex(th => th.textContent === 'Ran'); return [...document.querySelectorAll('#pds tbody tr')].map(r => r.cells[at].textContent.replace(' ', '') + ' ' + r.dataset.pd + ';').join('')" |
         tr ';' '\n' | sort -k 2 >"$D/page"
     equal "$D/page" "$D/want" 5 || return 1
-    js "const s = profile.schedule, n = 120; return s.utilisation(s.from, s.to, n).map(({ pd, all }) => (100 * all.reduce((a, b) => a + b) / n).toFixed(1) + ' ' + profile.pdName(pd) + ';').join('')" |
+    js "const s = profile.schedule, n = 120, parts = new Map(), { cores } = profile.info.sched, idle = profile.pds.findIndex(pd => pd.idle); for (const core of cores) { const c = s.columns({ kind: 'core', core }, s.from, s.to, n); for (const [pd, all] of [...c.map(({ list, all }) => [list.pd, all]), [idle, s.rest({ core }, c, s.from, s.to, n).idle]]) parts.set(pd, (parts.get(pd) ?? 0) + all.reduce((a, b) => a + b) / n / cores.length); } return [...parts].map(([pd, part]) => (100 * part).toFixed(1) + ' ' + profile.pdName(pd) + ';').join('')" |
         tr ';' '\n' | sort -k 2 >"$D/page"
     join -j 2 "$D/want" "$D/page" |
         awk '{ n++; d = $2 - $3; if (d < -0.06 || d > 0.06) { print; bad = 1 } } END { exit bad || n < 5 }'
