@@ -103,16 +103,6 @@ static enum mkperf_status read_capture(const char *path, int fd, const struct mk
 
 enum { HEAD = 4096, RECORDS = 4 };
 
-static bool is_perf(const uint8_t *p, size_t n)
-{
-    return n >= 8 && memcmp(p, "PERFILE2", 8) == 0;
-}
-
-static bool is_exact(const uint8_t *p, size_t n)
-{
-    return n >= 12 && memcmp(p, "mkperf-exact", 12) == 0;
-}
-
 static bool is_json(const uint8_t *p, size_t n)
 {
     size_t i = n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
@@ -165,16 +155,17 @@ static enum mkperf_status read_perf(const char *path, int fd, const struct mkper
 
 static const struct {
     const char *name, *help;
+    const char *magic; /* the first bytes of such files; NULL: `is` recognises them */
     bool (*is)(const uint8_t *p, size_t n);
     mkperf_read_input *read;
     bool
         checked; /* its samples are compared with the ELFs; perf.data contains the result already */
 } inputs[] = {
-    {"perf", "perf.data, as mkperf record writes it", is_perf, read_perf, false},
-    {"toperf", "samples.json of the seL4 profiler", is_json, mkperf_toperf_read, true},
-    {"kprof", "kpdata of Akaros", is_kprof, mkperf_kprof_read, true},
-    {"exact", "counts of mkperf's plugin for QEMU", is_exact, mkperf_exact_read, false},
-    {"raw", "a raw capture (mkperf record --raw)", is_capture, read_capture, true},
+    {"perf", "perf.data, as mkperf record writes it", "PERFILE2", NULL, read_perf, false},
+    {"toperf", "samples.json of the seL4 profiler", NULL, is_json, mkperf_toperf_read, true},
+    {"kprof", "kpdata of Akaros", NULL, is_kprof, mkperf_kprof_read, true},
+    {"exact", "counts of mkperf's plugin for QEMU", "mkperf-exact", NULL, mkperf_exact_read, false},
+    {"raw", "a raw capture (mkperf record --raw)", NULL, is_capture, read_capture, true},
 };
 enum { INPUTS = sizeof inputs / sizeof *inputs };
 
@@ -209,8 +200,12 @@ static int open_input(const char *path, const char *from, unsigned *format, stru
                       : n == 0 ? "the file is empty"
                                : "neither perf.data nor samples.json nor kpdata nor a raw "
                                  "capture; --from names the format";
-    while (n > 0 && *format < INPUTS && !inputs[*format].is(head, (size_t)n)) {
-        ++*format;
+    for (; n > 0 && *format < INPUTS; ++*format) {
+        const char *magic = inputs[*format].magic;
+        if (magic == NULL ? inputs[*format].is(head, (size_t)n)
+                          : (size_t)n >= strlen(magic) && memcmp(head, magic, strlen(magic)) == 0) {
+            break;
+        }
     }
     if (n > 0 && *format < INPUTS) {
         (void)lseek(fd, 0, SEEK_SET);

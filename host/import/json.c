@@ -116,23 +116,6 @@ static bool hex4(const uint8_t *p, unsigned *out)
     return true;
 }
 
-static size_t put_utf8(char *to, unsigned c)
-{
-    if (c < 0x80) {
-        to[0] = (char)c;
-        return 1;
-    }
-    if (c < 0x800) {
-        to[0] = (char)(0xc0 | c >> 6);
-        to[1] = (char)(0x80 | (c & 0x3f));
-        return 2;
-    }
-    to[0] = (char)(0xe0 | c >> 12); /* surrogates stay what they are: names have none */
-    to[1] = (char)(0x80 | (c >> 6 & 0x3f));
-    to[2] = (char)(0x80 | (c & 0x3f));
-    return 3;
-}
-
 /* Resolves the escapes of a string of n raw bytes. False: an escape does not exist. */
 static bool unescape(struct mkperf_json *j, const uint8_t *p, size_t n)
 {
@@ -148,7 +131,18 @@ static bool unescape(struct mkperf_json *j, const uint8_t *p, size_t n)
         }
         i++;
         if (i + 4 < n && p[i] == 'u' && hex4(p + i + 1, &c) && c != 0) {
-            used += put_utf8(j->unescaped + used, c);
+            /* UTF-8. Surrogates stay what they are: names have none. */
+            if (c < 0x80) {
+                j->unescaped[used++] = (char)c;
+            } else {
+                if (c < 0x800) {
+                    j->unescaped[used++] = (char)(0xc0 | c >> 6);
+                } else {
+                    j->unescaped[used++] = (char)(0xe0 | c >> 12);
+                    j->unescaped[used++] = (char)(0x80 | (c >> 6 & 0x3f));
+                }
+                j->unescaped[used++] = (char)(0x80 | (c & 0x3f));
+            }
             i += 4;
         } else if (p[i] != 0 && (known = strchr(from, p[i])) != NULL) {
             j->unescaped[used++] = to[known - from];

@@ -118,57 +118,6 @@ __attribute__((format(printf, 2, 3))) static void kprof_warn(const struct kprof 
     }
 }
 
-/* Returns why the n bytes are not a path that ends with a 0, or NULL if they are. */
-static const char *bad_path(const uint8_t *p, size_t n)
-{
-    if (n == 0 || p[n - 1] != 0) {
-        return "a path without its end";
-    }
-    return n > KPROF_PATH_MAX ? "a path of more than 4096 bytes" : NULL;
-}
-
-static enum mkperf_status kprof_add_map(struct kprof *k, const struct kprof_record *r)
-{
-    const char *reason = r->n < 37 ? "a mapping that is too short" : bad_path(r->p + 36, r->n - 36);
-
-    if (reason == NULL && k->nmaps == KPROF_MAPS_MAX) {
-        reason = "too many mappings";
-    }
-    if (reason != NULL) {
-        return kprof_refuse(k, r, reason);
-    }
-    char *path = mkperf_xstrdup((const char *)r->p + 36);
-    MKPERF_GROW(k->map, k->map_room, (size_t)k->nmaps + 1);
-    k->map[k->nmaps] = (struct kprof_map){.time_ns = mkperf_get64(r->p),
-                                          .start = mkperf_get64(r->p + 8),
-                                          .length = mkperf_get64(r->p + 16),
-                                          .file_offset = mkperf_get64(r->p + 24),
-                                          .pid = mkperf_get32(r->p + 32),
-                                          .order = k->nmaps,
-                                          .path = path,
-                                          .pd = -1};
-    k->nmaps++;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status kprof_add_process(struct kprof *k, const struct kprof_record *r)
-{
-    const char *reason = r->n < 13 ? "a process record that is too short"
-                                   : bad_path(r->p + 12, r->n - 12);
-
-    if (reason == NULL && k->nprocesses == KPROF_MAPS_MAX) {
-        reason = "too many processes";
-    }
-    if (reason != NULL) {
-        return kprof_refuse(k, r, reason);
-    }
-    char *path = mkperf_xstrdup((const char *)r->p + 12);
-    MKPERF_GROW(k->process, k->process_room, (size_t)k->nprocesses + 1);
-    k->process[k->nprocesses++] = (struct kprof_process){
-        .time_ns = mkperf_get64(r->p), .pid = mkperf_get32(r->p + 8), .path = path};
-    return MKPERF_OK;
-}
-
 /* Returns the index of the first mapping of a pid, k->nmaps if it has none. */
 static uint32_t first_map(const struct kprof *k, uint32_t pid)
 {
@@ -462,13 +411,39 @@ static enum mkperf_status count_and_map(struct kprof *k, const struct kprof_reco
         }
         return MKPERF_OK;
     }
-    if (r->type == KPROF_MMAP) {
-        return kprof_add_map(k, r);
+    bool map = r->type == KPROF_MMAP;
+    size_t head = map ? 36 : 12; /* the path follows */
+    if (!map && r->type != KPROF_PROCESS) {
+        k->unknown_types++;
+        return MKPERF_OK;
     }
-    if (r->type == KPROF_PROCESS) {
-        return kprof_add_process(k, r);
+    const char *reason = r->n <= head                        ? map ? "a mapping that is too short"
+                                                                   : "a process record that is too short"
+                         : r->p[r->n - 1] != 0               ? "a path without its end"
+                         : r->n - head > KPROF_PATH_MAX      ? "a path of more than 4096 bytes"
+                         : map && k->nmaps == KPROF_MAPS_MAX ? "too many mappings"
+                         : !map && k->nprocesses == KPROF_MAPS_MAX ? "too many processes"
+                                                                   : NULL;
+    if (reason != NULL) {
+        return kprof_refuse(k, r, reason);
     }
-    k->unknown_types++;
+    char *path = mkperf_xstrdup((const char *)r->p + head);
+    if (!map) {
+        MKPERF_GROW(k->process, k->process_room, (size_t)k->nprocesses + 1);
+        k->process[k->nprocesses++] = (struct kprof_process){
+            .time_ns = mkperf_get64(r->p), .pid = mkperf_get32(r->p + 8), .path = path};
+        return MKPERF_OK;
+    }
+    MKPERF_GROW(k->map, k->map_room, (size_t)k->nmaps + 1);
+    k->map[k->nmaps] = (struct kprof_map){.time_ns = mkperf_get64(r->p),
+                                          .start = mkperf_get64(r->p + 8),
+                                          .length = mkperf_get64(r->p + 16),
+                                          .file_offset = mkperf_get64(r->p + 24),
+                                          .pid = mkperf_get32(r->p + 32),
+                                          .order = k->nmaps,
+                                          .path = path,
+                                          .pd = -1};
+    k->nmaps++;
     return MKPERF_OK;
 }
 
@@ -605,7 +580,7 @@ static enum mkperf_status second_reading(struct kprof *k)
         }
         k->totals.last_ns = s.time_ns;
         MKPERF_TRY(mkperf_sink_sample(k->sink, &sample, k->e));
-        mkperf_progress(MKPERF_STEPS, i, k->index.count);
+        mkperf_progress(MKPERF_STEPS, (double)i, (double)k->index.count);
     }
     return MKPERF_OK;
 }
