@@ -46,7 +46,6 @@ struct ctf {
     char *path, *partial;    /* the directory; and its name until the trace is whole */
     bool whole;
     struct mkperf_outfile metadata, core[CORES_MAX];
-    bool open[CORES_MAX];
     FILE *env; /* the environment in the metadata, while warnings are written */
     unsigned warnings;
 };
@@ -112,14 +111,13 @@ static enum mkperf_status write_sched_event(void *self, const struct mkperf_sche
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "core %" PRIu32 ": at most %d are supported",
                                 event->core, CORES_MAX);
     }
-    if (!c->open[event->core]) {
+    if (c->core[event->core].path == NULL) {
         uint8_t header[12];
         struct mkperf_put h = {header};
         char name[32];
 
         snprintf(name, sizeof name, "core_%" PRIu32, event->core);
         MKPERF_TRY(open_file(c, &c->core[event->core], name, e));
-        c->open[event->core] = true;
         mkperf_put32(&h, MAGIC);
         mkperf_put32(&h, 0);
         mkperf_put32(&h, event->core);
@@ -183,7 +181,7 @@ static enum mkperf_status ctf_end(void *self, const struct mkperf_totals *totals
     struct ctf *c = self;
 
     for (unsigned i = 0; i < CORES_MAX; i++) {
-        if (c->open[i] && mkperf_outfile_finish(&c->core[i], e) != MKPERF_OK) {
+        if (c->core[i].path != NULL && mkperf_outfile_finish(&c->core[i], e) != MKPERF_OK) {
             return e->status;
         }
     }
@@ -213,7 +211,7 @@ static void ctf_free(void *self)
     struct ctf *c = self;
 
     for (unsigned i = 0; i < CORES_MAX; i++) {
-        if (c->open[i]) {
+        if (c->core[i].path != NULL) {
             mkperf_outfile_close(&c->core[i]);
         }
     }

@@ -78,32 +78,6 @@ static void put_list_number(struct speedscope *s, uint64_t number)
     mkperf_textout_u64(s->t, number);
 }
 
-/* Writes the chain's functions, outermost first. A PD precedes its functions. If the chain begins in its own PD, this PD
- * is written only if `with_pd` is set. */
-static void put_chain(struct speedscope *s, uint32_t number, bool with_pd)
-{
-    const struct mkperf_places *stack = &s->c->places;
-
-    mkperf_profile_chain(s->c, number, &s->chain);
-    mkperf_textout_puts(s->t, s->t->last == '[' ? "[" : ",[");
-    bool ambiguous = mkperf_places_ambiguous(stack, s->chain.pd);
-    uint32_t owner = with_pd ? UINT32_MAX : s->chain.pd;
-
-    for (uint32_t i = s->chain.n; i-- > 0;) {
-        uint32_t n;
-        const struct mkperf_frame *frame = mkperf_places_frames(stack, s->chain.place[i], &n);
-        uint32_t pd = ambiguous ? s->chain.pd : stack->place[s->chain.place[i]].pd;
-        if (pd != owner) {
-            owner = pd;
-            put_list_number(s, stack->functions.count + pd);
-        }
-        while (n-- > 0) {
-            put_list_number(s, frame[n].function);
-        }
-    }
-    mkperf_textout_put(s->t, "]", 1);
-}
-
 /* The PD in the number of the thread that has the samples of all PDs. */
 static const uint32_t ALL_PDS = UINT32_MAX;
 
@@ -132,12 +106,30 @@ static bool next_run(const struct mkperf_profile *c, uint64_t thread, size_t *i,
 /* Writes the profile of a thread in the order of time, because speedscope shows this order first. */
 static void put_thread_profile(struct speedscope *s, uint64_t thread, const char *event)
 {
+    const struct mkperf_places *stack = &s->c->places;
     uint64_t weight = 0, sum = 0;
     uint32_t chain = 0, pd = (uint32_t)thread;
 
     open_profile(s, pd == ALL_PDS ? "all" : mkperf_places_pd_name(&s->c->places, pd), event);
     for (size_t i = 0; next_run(s->c, thread, &i, &chain, &weight);) {
-        put_chain(s, chain, pd == ALL_PDS);
+        /* The chain's functions, outermost first. A PD precedes its functions, except the PD of the thread. */
+        mkperf_profile_chain(s->c, chain, &s->chain);
+        mkperf_textout_puts(s->t, s->t->last == '[' ? "[" : ",[");
+        bool ambiguous = mkperf_places_ambiguous(stack, s->chain.pd);
+        uint32_t owner = pd == ALL_PDS ? UINT32_MAX : s->chain.pd;
+        for (uint32_t k = s->chain.n; k-- > 0;) {
+            uint32_t n;
+            const struct mkperf_frame *frame = mkperf_places_frames(stack, s->chain.place[k], &n);
+            uint32_t of = ambiguous ? s->chain.pd : stack->place[s->chain.place[k]].pd;
+            if (of != owner) {
+                owner = of;
+                put_list_number(s, stack->functions.count + of);
+            }
+            while (n-- > 0) {
+                put_list_number(s, frame[n].function);
+            }
+        }
+        mkperf_textout_put(s->t, "]", 1);
     }
     mkperf_json(s->t, "],'weights':[");
     for (size_t i = 0; next_run(s->c, thread, &i, &chain, &weight);) {

@@ -246,7 +246,7 @@ static bool read_numbered(struct perfin_session *s, const struct row *row, unsig
     struct mkperf_suspect suspect = {.pd = (uint32_t)number};
     struct mkperf_event event = {.code = 0};
     unsigned queues = s->model.nqueues;
-    int64_t pd = 0;
+    struct perfin_process *process;
 
     switch (row->owner) {
     case OF_EVENT:
@@ -273,21 +273,25 @@ static bool read_numbered(struct perfin_session *s, const struct row *row, unsig
         if ((number < MKPERF_PERFDATA_PDS || number == MKPERF_SUSPECT_KERNEL) &&
             s->totals.nsuspects < MKPERF_SUSPECTS && read_fields(row, text, &suspect)) {
             if (number != MKPERF_SUSPECT_KERNEL) {
-                pd = perfin_process_of(s, suspect.pd + 1);
-                suspect.pd = (uint32_t)pd;
+                process = perfin_process_of(s, suspect.pd + 1);
+                if (process == NULL) {
+                    return false;
+                }
+                suspect.pd = process->pd.id;
             }
             s->totals.suspect[s->totals.nsuspects++] = suspect;
         }
         break;
     default:
         if (number < MKPERF_PERFDATA_PDS) {
-            pd = perfin_process_of(s, (uint32_t)number + 1);
-            if (pd >= 0 && read_fields(row, text, &s->process[pd].pd) && row->always) {
-                s->process[pd].has_thread = true;
+            process = perfin_process_of(s, (uint32_t)number + 1);
+            if (process == NULL) {
+                return false;
             }
+            process->has_thread |= read_fields(row, text, &process->pd) && row->always;
         }
     }
-    return pd >= 0;
+    return true;
 }
 
 /* Reads a line of the session's or the totals' feature. Returns false if it is about one more PD, queue or count than a

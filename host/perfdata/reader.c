@@ -37,7 +37,7 @@ static enum mkperf_status read_lost(struct perfin_reader *r, struct perfin_curso
     if (r->session.native && tid < MKPERF_LOST_PLACES) {
         lost.where = (enum mkperf_lost_where)tid;
     }
-    r->lost[lost.where] += lost.samples;
+    r->seen.lost[lost.where] += lost.samples;
     MKPERF_TRY(perfin_begin(r));
     return mkperf_sink_lost(r->sink, &lost, r->e);
 }
@@ -155,23 +155,23 @@ static struct mkperf_totals totals_of(const struct perfin_reader *r)
 {
     struct mkperf_totals t = r->session.totals;
 
-    if (!r->session.has_totals || t.samples != r->samples) {
+    if (!r->session.has_totals || t.samples != r->seen.samples) {
         t.complete = false;
-        t.samples = r->samples;
-        t.first_ns = r->first_ns;
-        t.last_ns = r->last_ns;
+        t.samples = r->seen.samples;
+        t.first_ns = r->seen.first_ns;
+        t.last_ns = r->seen.last_ns;
     }
-    t.marks = r->marks;
-    t.sched_events = r->sched_events;
-    t.queue_readings = r->queue_readings;
+    t.marks = r->seen.marks;
+    t.sched_events = r->seen.sched_events;
+    t.queue_readings = r->seen.queue_readings;
     /* The end of a pipe's data is known only from the totals, which only mkperf writes. */
     t.cut_bytes = r->bytes.size != UINT64_MAX && r->frame.unfinished ? r->bytes.size - r->offset
                                                                      : 0;
     t.cut = r->frame.pipe ? !r->session.has_totals : r->frame.unfinished;
     t.recoverable = r->frame.indexed;
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        if (t.lost[i] < r->lost[i]) {
-            t.lost[i] = r->lost[i];
+        if (t.lost[i] < r->seen.lost[i]) {
+            t.lost[i] = r->seen.lost[i];
         }
     }
     return t;

@@ -154,8 +154,8 @@ enum mkperf_status perfin_read_totals(struct perfin_bytes *b, const struct perfi
                                       struct perfin_session *s, struct mkperf_error *e);
 void perfin_free_session(struct perfin_session *s);
 
-/* Returns the PD id of a pid. A new pid gets a new PD. Returns -1 if the file has too many. */
-int64_t perfin_process_of(struct perfin_session *s, uint32_t pid);
+/* Returns the process of a pid, which may be new. NULL: the file has too many. */
+struct perfin_process *perfin_process_of(struct perfin_session *s, uint32_t pid);
 
 /* Replaces *to by a copy of n bytes at p, up to the first 0. */
 void perfin_set_text(const char **to, const void *p, size_t n);
@@ -182,17 +182,23 @@ struct perfin_reader {
     bool began;
     bool damaged; /* compressed records of an unfinished file are damaged from this one on */
     struct perfin_inflate inflate;
-    unsigned events; /* number of events that the sink knows */
-    uint64_t offset; /* offset of the current record */
-    uint64_t samples, marks, first_ns, last_ns;
-    bool has_time;
-    uint64_t sched_events, queue_readings;
+    unsigned events;           /* number of events that the sink knows */
+    uint64_t offset;           /* offset of the current record */
+    struct mkperf_totals seen; /* what the records contain */
     unsigned cores_room;
     uint64_t *sched_ns; /* time of the last scheduling event by core, of cores_room cores */
-    uint64_t lost[MKPERF_LOST_PLACES];
     struct mkperf_chain chain;
     struct mkperf_error *e;
 };
+
+/* Extends the time of a recording by a sample, an event or a reading that is not counted yet. */
+static inline void perfin_note_time(struct mkperf_totals *t, uint64_t ns)
+{
+    bool first = t->samples == 0 && t->sched_events == 0 && t->queue_readings == 0;
+
+    t->first_ns = first || ns < t->first_ns ? ns : t->first_ns;
+    t->last_ns = ns > t->last_ns ? ns : t->last_ns;
+}
 
 static inline const uint8_t *perfin_take(struct perfin_cursor *c, size_t n)
 {

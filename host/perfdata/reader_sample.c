@@ -255,22 +255,10 @@ static enum mkperf_status read_mark(struct perfin_reader *r, const struct raw_sa
     if (mark.name == NULL) {
         return perfin_fail(r, "a mark without kind, number and name");
     }
-    r->marks++;
+    r->seen.marks++;
     MKPERF_TRY(perfin_begin(r));
     MKPERF_TRY(perfin_pd_of(r, raw->pid, &mark.pd));
     return mkperf_sink_mark(r->sink, &mark, r->e);
-}
-
-/* Extends the recording's time. */
-static void note_sample_time(struct perfin_reader *r, uint64_t time)
-{
-    if (!r->has_time || time < r->first_ns) {
-        r->first_ns = time;
-    }
-    if (time > r->last_ns) {
-        r->last_ns = time;
-    }
-    r->has_time = true;
 }
 
 /* Stores the PD of a pid in a tracepoint. Pid 0 is the idle thread. */
@@ -321,8 +309,8 @@ static enum mkperf_status read_sched_sample(struct perfin_reader *r, struct mkpe
     MKPERF_TRY(perfin_begin(r));
     MKPERF_TRY(traced_pd(r, from, known != 0, &out->from));
     MKPERF_TRY(traced_pd(r, to, true, &out->to));
-    note_sample_time(r, out->time_ns);
-    r->sched_events++;
+    perfin_note_time(&r->seen, out->time_ns);
+    r->seen.sched_events++;
     MKPERF_GROW(r->sched_ns, r->cores_room, (size_t)out->core + 1);
     r->sched_ns[out->core] = out->time_ns;
     return mkperf_sink_sched(r->sink, out, r->e);
@@ -343,8 +331,8 @@ static enum mkperf_status read_queue_sample(struct perfin_reader *r, const struc
         return perfin_fail(r, "a reading of an unknown queue, or of a core beyond 4095");
     }
     MKPERF_TRY(perfin_begin(r));
-    note_sample_time(r, out.time_ns);
-    r->queue_readings++;
+    perfin_note_time(&r->seen, out.time_ns);
+    r->seen.queue_readings++;
     return mkperf_sink_queue_reading(r->sink, &out, r->e);
 }
 
@@ -432,7 +420,7 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
     } else if (raw.nchain == 0 && add_user_frame(r, &out, raw.pid, raw.ip) != MKPERF_OK) {
         return r->e->status;
     }
-    note_sample_time(r, raw.time);
-    r->samples += mkperf_sample_count(&out);
+    perfin_note_time(&r->seen, raw.time);
+    r->seen.samples += mkperf_sample_count(&out);
     return mkperf_sink_sample(r->sink, &out, r->e);
 }

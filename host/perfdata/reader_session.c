@@ -14,26 +14,27 @@ void perfin_set_text(const char **to, const void *p, size_t n)
     *to = mkperf_xprintf("%.*s", (int)n, (const char *)p);
 }
 
-int64_t perfin_process_of(struct perfin_session *s, uint32_t pid)
+struct perfin_process *perfin_process_of(struct perfin_session *s, uint32_t pid)
 {
     char name[32];
 
     if (s->last < s->nprocesses && s->process[s->last].pid == pid) {
-        return s->last;
+        return &s->process[s->last];
     }
     for (uint32_t i = 0; i < s->nprocesses; i++) {
         if (s->process[i].pid == pid) {
-            return s->last = i;
+            s->last = i;
+            return &s->process[i];
         }
     }
     if (s->nprocesses == PERFIN_PROCESSES_MAX) {
-        return -1;
+        return NULL;
     }
     MKPERF_GROW(s->process, s->room, (size_t)s->nprocesses + 1);
     snprintf(name, sizeof name, ":%" PRId32, (int32_t)pid);
     s->process[s->nprocesses] = (struct perfin_process){
         .pid = pid, .pd = {.thread = pid, .id = s->nprocesses, .name = mkperf_xstrdup(name)}};
-    return s->nprocesses++;
+    return &s->process[s->nprocesses++];
 }
 
 /* Takes a string of perf: its length with padding, then the text. False: it is cut. */
@@ -195,13 +196,12 @@ enum mkperf_status perfin_fail(struct perfin_reader *r, const char *reason)
 /* Returns the process of a pid (a new pid gets a new one); NULL with the reason in r->e. */
 static struct perfin_process *find_process(struct perfin_reader *r, uint32_t pid)
 {
-    int64_t index = perfin_process_of(&r->session, pid);
+    struct perfin_process *p = perfin_process_of(&r->session, pid);
 
-    if (index < 0) {
+    if (p == NULL) {
         perfin_fail(r, "more processes than memory or the limit allow");
-        return NULL;
     }
-    return &r->session.process[index];
+    return p;
 }
 
 enum mkperf_status perfin_pd_of(struct perfin_reader *r, uint32_t pid, uint32_t *id)

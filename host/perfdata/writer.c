@@ -121,9 +121,10 @@ static void map_pd(struct mkperf_perfdata *w, uint32_t pd, uint32_t in)
 
 enum { NAME_ROOM = MKPERF_MODEL_NAME + 8, TEXT_ROOM = 128 };
 
-/* Writes an attribute with the id that its samples have. trailers: also with the id of trailers, 1. */
-static void put_attr_record(struct mkperf_perfdata *w, const uint8_t *attr, uint64_t id,
-                            bool trailers)
+/* Writes an attribute with the id that its samples have, and the name that perf shows for it; NULL: that of a tracepoint, which
+ * perf knows. trailers: also with the id of trailers, 1. */
+static void announce_attr(struct mkperf_perfdata *w, const uint8_t *attr, uint64_t id,
+                          bool trailers, const char *name)
 {
     struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_HEADER_ATTR, 0);
     mkperf_put_data(&c, attr, PERF_ATTR_BYTES);
@@ -132,18 +133,13 @@ static void put_attr_record(struct mkperf_perfdata *w, const uint8_t *attr, uint
         mkperf_put64(&c, 1);
     }
     perfdata_end(&w->out, c);
-}
-
-/* Writes an attribute, and the name that perf shows for it. */
-static void announce_attr(struct mkperf_perfdata *w, const uint8_t *attr, uint64_t id,
-                          const char *name)
-{
-    put_attr_record(w, attr, id, false);
-    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_EVENT_UPDATE, 0);
-    mkperf_put64(&c, PERF_EVENT_UPDATE_NAME);
-    mkperf_put64(&c, id);
-    perfdata_put_text(&c, name, strlen(name));
-    perfdata_end(&w->out, c);
+    if (name != NULL) {
+        c = perfdata_begin(&w->out, PERF_RECORD_EVENT_UPDATE, 0);
+        mkperf_put64(&c, PERF_EVENT_UPDATE_NAME);
+        mkperf_put64(&c, id);
+        perfdata_put_text(&c, name, strlen(name));
+        perfdata_end(&w->out, c);
+    }
 }
 
 /* Writes the attribute and the name of the session's event i. */
@@ -156,20 +152,12 @@ static void announce_event(struct mkperf_perfdata *w, unsigned i)
 
     perfdata_event_name(event, name, sizeof name);
     perfdata_put_attr(&c, w, i);
-    announce_attr(w, attr, i + 1, name);
+    announce_attr(w, attr, i + 1, false, name);
 }
 
 static uint64_t kernel_address(uint64_t addr)
 {
     return addr >= (uint64_t)-4096 ? 0 : addr; /* perf would take it for a context marker */
-}
-
-/* Returns what the user code of samples is, by mkperf_guest_letter. */
-static unsigned user_mode(char guest)
-{
-    return guest == 'g'   ? PERF_RECORD_MISC_GUEST_KERNEL
-           : guest == 'u' ? PERF_RECORD_MISC_GUEST_USER
-                          : PERF_RECORD_MISC_USER;
 }
 
 static void put_sample(struct mkperf_perfdata *w, const struct mkperf_sample *s)
@@ -185,7 +173,10 @@ static void put_sample(struct mkperf_perfdata *w, const struct mkperf_sample *s)
         group++;
     }
     struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_SAMPLE,
-                                         kernel ? PERF_RECORD_MISC_KERNEL : user_mode(guest));
+                                         kernel         ? PERF_RECORD_MISC_KERNEL
+                                         : guest == 'g' ? PERF_RECORD_MISC_GUEST_KERNEL
+                                         : guest == 'u' ? PERF_RECORD_MISC_GUEST_USER
+                                                        : PERF_RECORD_MISC_USER);
     mkperf_put64(&c, s->event + 1);
     mkperf_put64(&c, kernel ? kernel_address(s->kernel_pc) : mkperf_perfdata_slid(s->pd, s->pc));
     mkperf_put32(&c, s->pd + 1);
@@ -378,7 +369,7 @@ static enum mkperf_status write_start(struct mkperf_perfdata *w, struct mkperf_e
             c.p = attr;
             perfdata_put_trace_attr(&c, (enum mkperf_trace_point)i);
             /* The first one has the id of trailers, too, if no event has it. */
-            put_attr_record(w, attr, MKPERF_TRACE_ID + i, w->session.nevents == 0 && i == 0);
+            announce_attr(w, attr, MKPERF_TRACE_ID + i, w->session.nevents == 0 && i == 0, NULL);
         }
         perfdata_pipe_features(w);
     } else {
@@ -498,7 +489,7 @@ static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, stru
 
         perfdata_put_mark_attr(&c);
         w->has_marks = true;
-        announce_attr(w, attr, MKPERF_PERFDATA_MARK, "mkperf:mark");
+        announce_attr(w, attr, MKPERF_PERFDATA_MARK, false, "mkperf:mark");
     }
     /* The text of a mark: "begin 7 request", "end 7 request", "point 0 ready". */
     snprintf(text, sizeof text, "%s %u %s", kinds[m->kind], m->id, m->name);

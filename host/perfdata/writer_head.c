@@ -311,12 +311,24 @@ static void write_attrs(struct mkperf_perfdata *w)
     mkperf_outfile_write(&w->out, buffer, (size_t)(c.p - buffer));
 }
 
-static void write_index(struct mkperf_perfdata *w)
+void perfdata_head_write(struct mkperf_perfdata *w)
 {
+    uint8_t header[PERF_HEADER_BYTES] = {0};
+    struct mkperf_put c = {header};
+    uint64_t n = w->session.nevents + perfdata_trace_points(w);
+
+    mkperf_put_padded(&c, "PERFILE2", 8, 8);
+    mkperf_put64(&c, PERF_HEADER_BYTES);
+    mkperf_put64(&c, PERF_ATTR_BYTES + 16);
+    mkperf_put64(&c, PERF_HEADER_BYTES + 8 * (n + trailer_ids(w)));
+    mkperf_put64(&c, (PERF_ATTR_BYTES + 16) * n);
+    mkperf_outfile_write(&w->out, header, sizeof header);
+    write_attrs(w);
+    /* The index: each feature with its place. Then the features. */
     uint8_t buffer[16 + PERF_FEATURES_MAX * 24];
-    struct mkperf_put c = {buffer};
     uint64_t at = mkperf_outfile_offset(&w->out) + 16 + UINT64_C(24) * w->head.n;
 
+    c.p = buffer;
     mkperf_put_padded(&c, MKPERF_PERFDATA_INDEX, 8, 8);
     mkperf_put64(&c, w->head.n);
     for (unsigned i = 0; i < w->head.n; i++) {
@@ -334,22 +346,6 @@ static void write_index(struct mkperf_perfdata *w)
         f->text = NULL;
     }
     mkperf_outfile_write(&w->out, "\0\0\0\0\0\0\0", -at % 8);
-}
-
-void perfdata_head_write(struct mkperf_perfdata *w)
-{
-    uint8_t header[PERF_HEADER_BYTES] = {0};
-    struct mkperf_put c = {header};
-    uint64_t n = w->session.nevents + perfdata_trace_points(w);
-
-    mkperf_put_padded(&c, "PERFILE2", 8, 8);
-    mkperf_put64(&c, PERF_HEADER_BYTES);
-    mkperf_put64(&c, PERF_ATTR_BYTES + 16);
-    mkperf_put64(&c, PERF_HEADER_BYTES + 8 * (n + trailer_ids(w)));
-    mkperf_put64(&c, (PERF_ATTR_BYTES + 16) * n);
-    mkperf_outfile_write(&w->out, header, sizeof header);
-    write_attrs(w);
-    write_index(w);
     w->data_offset = mkperf_outfile_offset(&w->out);
     c.p = header;
     mkperf_put64(&c, w->data_offset);

@@ -27,14 +27,6 @@ struct reader {
     struct perfdata_features features;
 };
 
-static void note_recovered_time(struct mkperf_totals *t, uint64_t time)
-{
-    bool first = t->samples == 0 && t->sched_events == 0 && t->queue_readings == 0;
-
-    t->first_ns = first || time < t->first_ns ? time : t->first_ns;
-    t->last_ns = time > t->last_ns ? time : t->last_ns;
-}
-
 static void count_record(const struct reader *r, const uint8_t *record, size_t size,
                          struct mkperf_totals *t)
 {
@@ -45,10 +37,10 @@ static void count_record(const struct reader *r, const uint8_t *record, size_t s
         /* Counts a sample of a tracepoint, unless the writer derived it from others. */
         uint64_t point = mkperf_get64(record + PERF_SAMPLE_ID_AT) - MKPERF_TRACE_ID;
         if (point == MKPERF_TRACE_SWITCH || point == MKPERF_TRACE_SCHED) {
-            note_recovered_time(t, mkperf_get64(record + PERF_TRACE_TIME_AT));
+            perfin_note_time(t, mkperf_get64(record + PERF_TRACE_TIME_AT));
             t->sched_events++;
         } else if (point == MKPERF_TRACE_QUEUE) {
-            note_recovered_time(t, mkperf_get64(record + PERF_TRACE_TIME_AT));
+            perfin_note_time(t, mkperf_get64(record + PERF_TRACE_TIME_AT));
             t->queue_readings++;
         }
     } else if (type == PERF_RECORD_SAMPLE && size >= PERF_SAMPLE_CPU_AT + 4 &&
@@ -56,7 +48,7 @@ static void count_record(const struct reader *r, const uint8_t *record, size_t s
         t->marks++;
     } else if (type == PERF_RECORD_SAMPLE && size >= PERF_SAMPLE_CPU_AT + 4) {
         uint64_t time = mkperf_get64(record + PERF_SAMPLE_TIME_AT);
-        note_recovered_time(t, time);
+        perfin_note_time(t, time);
         uint64_t count = r->weights ? mkperf_get64(record + size - 8) : 1;
         t->samples += count;
         uint32_t core = mkperf_get32(record + PERF_SAMPLE_CPU_AT);
