@@ -190,22 +190,6 @@ static void find_next(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
     }
 }
 
-/* Returns whether a source of the stage's class always has packets: then the load does not limit. */
-static bool is_fed(const struct mkperf_flow *f, const struct mkperf_flow_stage *of)
-{
-    bool fed = false;
-
-    for (unsigned i = 0; i < f->nstages; i++) {
-        const struct mkperf_flow_stage *s = &f->stage[i];
-        uint64_t total;
-
-        (void)mkperf_flow_busy(s, &total);
-        fed |= !s->consumes && total != 0 && strcmp(s->kind, of->kind) == 0 && s->out != 0 &&
-               share(s->waited[MKPERF_FLOW_STARVED], total) < UNFED;
-    }
-    return fed;
-}
-
 /* Sets the share of the stage and its parts. */
 static void find_parts(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
 {
@@ -298,7 +282,16 @@ struct mkperf_flow_limit mkperf_flow_limit(const struct mkperf_flow *f)
     l.by = s->pd;
     find_parts(f, &l);
     bool full_load = l.share >= SATURATED || (pressed && l.share >= PRESSED);
-    if (full_load || is_fed(f, s)) {
+    bool fed = false; /* a source of its class always has packets: then the load does not limit */
+    for (unsigned i = 0; i < f->nstages; i++) {
+        const struct mkperf_flow_stage *of = &f->stage[i];
+        uint64_t total;
+
+        (void)mkperf_flow_busy(of, &total);
+        fed |= !of->consumes && total != 0 && strcmp(of->kind, s->kind) == 0 && of->out != 0 &&
+               share(of->waited[MKPERF_FLOW_STARVED], total) < UNFED;
+    }
+    if (full_load || fed) {
         l.stage = full_load ? l.stage : held_up(f, l.stage);
         find_parts(f, &l);
         find_cause(f, &l);

@@ -162,25 +162,28 @@ void report_changes_values(const struct report_comparison *d, const struct repor
         if (!report_change_shown(d, gate, r)) {
             continue;
         }
-        report_value_row(v, kind);
-        REPORT_PUT(v, REPORT_TEXT("event", event));
+        struct report_value value[7 + REPORT_SORT_KEYS] = {REPORT_TEXT("event", event)};
+        size_t n = 1;
         for (unsigned k = 0; k < d->keys.n; k++) {
             if (d->keys.column[k] != REPORT_SORT_EVENT) { /* the row begins with its event */
-                REPORT_PUT(v, REPORT_TEXT(column_of(d, k)->name, r->text[k]));
+                value[n++] = (struct report_value)REPORT_TEXT(column_of(d, k)->name, r->text[k]);
             }
         }
         if (d->exact) {
-            REPORT_PUT(v, REPORT_NUMBER("before", (uint64_t)r->value[REPORT_A]));
-            REPORT_PUT(v, REPORT_NUMBER("after", (uint64_t)r->value[REPORT_B]));
+            value[n++] = (struct report_value)REPORT_NUMBER("before", (uint64_t)r->value[REPORT_A]);
+            value[n++] = (struct report_value)REPORT_NUMBER("after", (uint64_t)r->value[REPORT_B]);
         } else {
-            REPORT_PUT(v, {"before", as, NULL, 0, unit * r->value[REPORT_A]});
-            REPORT_PUT(v, {"after", as, NULL, 0, unit * r->value[REPORT_B]});
-            REPORT_PUT(v, {"interval", as, NULL, 0, unit * r->interval});
-            REPORT_PUT(v, REPORT_REAL("chance", r->chance));
-            REPORT_PUT(v, REPORT_NUMBER("significant", r->sure));
-            REPORT_PUT(v, REPORT_SHARE("visible_growth", r->visible));
+            const struct report_value judged[] = {
+                {"before", as, NULL, 0, unit * r->value[REPORT_A]},
+                {"after", as, NULL, 0, unit * r->value[REPORT_B]},
+                {"interval", as, NULL, 0, unit * r->interval},
+                REPORT_REAL("chance", r->chance),
+                REPORT_NUMBER("significant", r->sure),
+                REPORT_SHARE("visible_growth", r->visible)};
+            memcpy(&value[n], judged, sizeof judged);
+            n += sizeof judged / sizeof *judged;
         }
-        report_value_end(v);
+        report_value_list(v, kind, value, n);
     }
     REPORT_ROW(v, "changes", REPORT_TEXT("event", event), REPORT_NUMBER("rows", d->n),
                REPORT_NUMBER("significant", significant), REPORT_NUMBER("failed", failed),

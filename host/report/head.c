@@ -90,22 +90,17 @@ static bool has_only_events(const struct mkperf_profile *p)
 static void print_losses(const struct mkperf_profile *p, FILE *out)
 {
     const struct mkperf_totals *t = &p->totals;
-    uint64_t lost = mkperf_profile_lost(p);
+    bool events = has_only_events(p);
+    uint64_t lost = events ? mkperf_lost_sum(t->sched_lost) : mkperf_profile_lost(p);
+    uint64_t all = lost + (events ? t->sched_events : t->samples);
+    double share = mkperf_percent(lost, all);
 
-    if (has_only_events(p)) {
-        uint64_t lost_events = mkperf_lost_sum(t->sched_lost), all = t->sched_events + lost_events;
-
-        fprintf(out, "# lost        %" PRIu64 " of %" PRIu64 " scheduling event%s (%.2f %%)\n",
-                lost_events, all, mkperf_plural(all), mkperf_percent(lost_events, all));
-    } else {
-        fprintf(out, "# lost        %" PRIu64 " of %" PRIu64 " sample%s (%.2f %%)\n", lost,
-                t->samples + lost, mkperf_plural(t->samples + lost),
-                mkperf_percent(lost, t->samples + lost));
-    }
+    fprintf(out, "# lost        %" PRIu64 " of %" PRIu64 " %s%s (%.2f %%)\n", lost, all,
+            events ? "scheduling event" : "sample", mkperf_plural(all), share);
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         if (t->lost[i]) {
             fprintf(out, "#             %" PRIu64 " (%.2f %%): %s\n", t->lost[i],
-                    mkperf_percent(t->lost[i], t->samples + lost), mkperf_loss_places[i].cause);
+                    mkperf_percent(t->lost[i], all), mkperf_loss_places[i].cause);
         }
     }
     if (t->fill.size != 0) {
@@ -114,11 +109,11 @@ static void print_losses(const struct mkperf_profile *p, FILE *out)
         mkperf_fill_text(&t->fill, text, sizeof text);
         fprintf(out, "# ring        %s waited for the link\n", text);
     }
-    if (mkperf_percent(lost, t->samples + lost) > LOUD) {
+    if (share > LOUD && !events) {
         fprintf(out,
                 "# WARNING: %.2f %% of the samples were lost. The numbers below are biased\n"
                 "# WARNING: against what ran then. Use a larger period or a faster link.\n",
-                mkperf_percent(lost, t->samples + lost));
+                share);
     }
     if (!t->complete) {
         fprintf(out, "# WARNING: the totals are incomplete (the recording was cut off, or was not\n"
@@ -165,48 +160,46 @@ void report_first_print(const struct mkperf_totals *t, FILE *out)
 
 void report_head_print(const struct mkperf_profile *p, const char *path, bool marks, FILE *out)
 {
-    unsigned cores = p->places.session.cores;
+    const struct mkperf_session *s = &p->places.session;
+    const struct mkperf_totals *t = &p->totals;
     char text[MKPERF_PRINTABLE_PATH], aggregate[MKPERF_CORES_TEXT];
 
-    report_first_print(&p->totals, out);
+    report_first_print(t, out);
     fprintf(out, "# file        %s\n", mkperf_printable_copy(path, text, sizeof text));
-    if (p->places.session.command) {
-        fprintf(out, "# command     %s\n", p->places.session.command);
+    if (s->command) {
+        fprintf(out, "# command     %s\n", s->command);
     }
     fprintf(out, "# target      %s, cpu %s, %u core%s (samples from %u)\n",
-            p->places.session.platform[0] ? p->places.session.platform : "unknown",
-            p->places.session.cpu[0] ? p->places.session.cpu : "unknown", cores,
-            cores == 1 ? "" : "s", p->cores_seen);
-    if (p->places.session.image) {
-        fprintf(out, "# image       %s, which lists its programs\n", p->places.session.image);
-    } else if (p->places.session.unverified) {
-        fprintf(out, "# image       unverified: %s\n", p->places.session.unverified);
+            s->platform[0] ? s->platform : "unknown", s->cpu[0] ? s->cpu : "unknown", s->cores,
+            s->cores == 1 ? "" : "s", p->cores_seen);
+    if (s->image) {
+        fprintf(out, "# image       %s, which lists its programs\n", s->image);
+    } else if (s->unverified) {
+        fprintf(out, "# image       unverified: %s\n", s->unverified);
     }
-    for (unsigned i = 0; i < p->totals.nsuspects; i++) {
-        const struct mkperf_suspect *s = &p->totals.suspect[i];
-        const char *name = s->pd == MKPERF_SUSPECT_KERNEL ? "kernel"
-                                                          : mkperf_profile_pd_name(p, s->pd);
-        fprintf(out, "# ERROR: %s\n", mkperf_suspect_text(s, name, text, sizeof text));
+    for (unsigned i = 0; i < t->nsuspects; i++) {
+        const struct mkperf_suspect *x = &t->suspect[i];
+        const char *name = x->pd == MKPERF_SUSPECT_KERNEL ? "kernel"
+                                                          : mkperf_profile_pd_name(p, x->pd);
+        fprintf(out, "# ERROR: %s\n", mkperf_suspect_text(x, name, text, sizeof text));
     }
     print_cores(p, out);
-    for (unsigned i = 0; i < p->places.session.nevents; i++) {
+    for (unsigned i = 0; i < s->nevents; i++) {
         /* An off-CPU profile does not count the samples of other events. */
         if (!p->off_cpu || p->made || i == p->off_cpu_event) {
             print_event(p, i, out);
         }
     }
-    const struct mkperf_totals *t = &p->totals;
     double seconds = t->last_ns > t->first_ns ? (double)(t->last_ns - t->first_ns) / 1e9 : 0;
     fprintf(out, "# duration    %.3f s from the first %s to the last\n", seconds,
             has_only_events(p) ? "event" : "sample");
-    if (mkperf_aggregate_text(&p->places.session, aggregate)) {
+    if (mkperf_aggregate_text(s, aggregate)) {
         fprintf(out, "# windows     %s\n", aggregate);
     }
     mkperf_figures_print(MKPERF_FIGURE_HEAD, MKPERF_SECTION_FIRST, MKPERF_SECTION_SECOND, t, out);
-    fprintf(out, "# jitter      %s\n", p->places.session.jitter ? "on" : "off or unknown");
+    fprintf(out, "# jitter      %s\n", s->jitter ? "on" : "off or unknown");
     print_losses(p, out);
-    mkperf_figures_print(MKPERF_FIGURE_HEAD, MKPERF_SECTION_SECOND, MKPERF_SECTION_END, &p->totals,
-                         out);
+    mkperf_figures_print(MKPERF_FIGURE_HEAD, MKPERF_SECTION_SECOND, MKPERF_SECTION_END, t, out);
     print_marks(p, marks ? MKPERF_PROFILE_MARKS : MARKS_SHOWN, out);
 }
 

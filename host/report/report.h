@@ -144,14 +144,9 @@ struct report_value {
     report_value_list((v), (kind), (const struct report_value[]){__VA_ARGS__}, \
                       sizeof(const struct report_value[]){__VA_ARGS__} /       \
                           sizeof(struct report_value))
+/* Writes a row: its kind first, then n values, those with a key. */
 void report_value_list(struct report_values *v, const char *kind, const struct report_value *value,
                        size_t n);
-
-/* Writes a row with other values: its kind first, then each value, then its end. */
-void report_value_row(struct report_values *v, const char *kind);
-#define REPORT_PUT(v, ...) report_value_put((v), &(const struct report_value)__VA_ARGS__)
-void report_value_put(struct report_values *v, const struct report_value *value);
-void report_value_end(struct report_values *v);
 
 /*
  * A text on the screen that the user scrolls and searches, and the lines and colours of screens.

@@ -173,35 +173,35 @@ void report_rows_values(const struct report_rows *rows, struct report_values *v)
         if (report_row_share(rows, i) < o->limit) {
             continue;
         }
-        report_value_row(v, "row");
-        REPORT_PUT(v, REPORT_TEXT("event", event));
-        REPORT_PUT(
-            v, REPORT_SHARE(o->children ? "children_percent" : NULL, report_row_share(rows, i)));
-        REPORT_PUT(v, REPORT_SHARE("percent", share));
-        REPORT_PUT(v, REPORT_NUMBER("samples", r->self.samples));
-        REPORT_PUT(v, REPORT_NUMBER("period", r->self.period));
+        struct report_value value[6 + 2 * REPORT_SORT_KEYS] = {
+            REPORT_TEXT("event", event),
+            REPORT_SHARE(o->children ? "children_percent" : NULL, report_row_share(rows, i)),
+            REPORT_SHARE("percent", share), REPORT_NUMBER("samples", r->self.samples),
+            REPORT_NUMBER("period", r->self.period)};
+        char text[REPORT_SORT_KEYS][600];
+        size_t n = 5;
         for (unsigned k = 0; k < o->keys.n; k++) {
             enum report_column_id column = o->keys.column[k];
-            uint64_t unknown_ns = 0;
-            char text[600];
             if (column == REPORT_SORT_TIME) {
                 uint64_t ns = mkperf_time_slice_ns(&p->slices, r->key.slice);
-                REPORT_PUT(v, REPORT_NUMBER("time_ns", ns));
+                value[n++] = (struct report_value)REPORT_NUMBER("time_ns", ns);
             } else if (column == REPORT_SORT_UTIL) {
                 double percent = 0;
+                uint64_t unknown_ns = 0;
                 bool known =
                     mkperf_utilisation_of(&p->util, r->key.pd, r->key.slice, &percent, &unknown_ns);
-                REPORT_PUT(v, REPORT_SHARE("util_percent", known ? percent : NAN));
-                REPORT_PUT(v, REPORT_NUMBER("unknown_ns", unknown_ns));
+                value[n++] =
+                    (struct report_value)REPORT_SHARE("util_percent", known ? percent : NAN);
+                value[n++] = (struct report_value)REPORT_NUMBER("unknown_ns", unknown_ns);
             } else if (column != REPORT_SORT_EVENT || v->separator != NULL) {
                 /* Each JSON row begins with its event. */
-                report_column_text(column, rows->frames, &r->key, text, sizeof text);
-                REPORT_PUT(v, REPORT_TEXT(report_columns[column].name, text));
+                report_column_text(column, rows->frames, &r->key, text[k], sizeof text[k]);
+                value[n++] = (struct report_value)REPORT_TEXT(report_columns[column].name, text[k]);
             }
         }
-        REPORT_PUT(v, REPORT_SHARE(o->interval ? "interval" : NULL,
-                                   mkperf_profile_interval(p, rows->event, share)));
-        report_value_end(v);
+        value[n++] = (struct report_value)REPORT_SHARE(
+            o->interval ? "interval" : NULL, mkperf_profile_interval(p, rows->event, share));
+        report_value_list(v, "row", value, n);
     }
     REPORT_ROW(v, "event", REPORT_TEXT("event", event),
                REPORT_NUMBER("samples", p->total[rows->event].samples),

@@ -15,23 +15,9 @@ struct report_values report_values_begin(FILE *out, const char *separator, const
         mkperf_json(&v.to, "{'type':'mkperf','schema':%d,'version':%s,'command':%s", REPORT_SCHEMA,
                     MKPERF_VERSION, command);
         mkperf_json_known(&v.to, "input", input);
-        report_value_end(&v);
+        mkperf_textout_puts(&v.to, "}\n");
     }
     return v;
-}
-
-void report_value_row(struct report_values *v, const char *kind)
-{
-    if (v->separator == NULL) {
-        mkperf_json(&v->to, "{'type':%s", kind);
-    } else {
-        mkperf_textout_puts(&v->to, kind);
-    }
-}
-
-void report_value_end(struct report_values *v)
-{
-    mkperf_textout_puts(&v->to, v->separator == NULL ? "}\n" : "\n");
 }
 
 void report_field_print(const char *text, const char *separator, FILE *out)
@@ -46,44 +32,34 @@ void report_field_print(const char *text, const char *separator, FILE *out)
     fputs(quoted ? "\"" : "", out);
 }
 
-void report_value_put(struct report_values *v, const struct report_value *value)
-{
-    if (value->key == NULL) {
-        return;
-    }
-    if (v->separator == NULL) {
-        mkperf_json(&v->to, ",%s:", value->key);
-    } else {
-        mkperf_textout_puts(&v->to, v->separator);
-    }
-    switch (value->as) {
-    case REPORT_AS_TEXT:
-        if (v->separator == NULL) {
-            mkperf_textout_json(&v->to, value->text);
-        } else {
-            report_field_print(value->text, v->separator, v->to.over);
-        }
-        break;
-    case REPORT_AS_NUMBER:
-        mkperf_textout_u64(&v->to, value->number);
-        break;
-    case REPORT_AS_SHARE:
-        if (isfinite(value->real) || v->separator == NULL) {
-            mkperf_json(&v->to, "%.4f", value->real);
-        }
-        break;
-    case REPORT_AS_REAL:
-        mkperf_json(&v->to, "%.6g", value->real);
-        break;
-    }
-}
-
 void report_value_list(struct report_values *v, const char *kind, const struct report_value *value,
                        size_t n)
 {
-    report_value_row(v, kind);
-    for (size_t i = 0; i < n; i++) {
-        report_value_put(v, &value[i]);
+    bool json = v->separator == NULL;
+
+    mkperf_textout_puts(&v->to, json ? "{\"type\":\"" : "");
+    mkperf_textout_puts(&v->to, kind);
+    mkperf_textout_puts(&v->to, json ? "\"" : "");
+    for (const struct report_value *end = value + n; value < end; value++) {
+        if (value->key == NULL) {
+            continue;
+        }
+        if (json) {
+            mkperf_json(&v->to, ",%s:", value->key);
+        } else {
+            mkperf_textout_puts(&v->to, v->separator);
+        }
+        if (value->as == REPORT_AS_TEXT && json) {
+            mkperf_textout_json(&v->to, value->text);
+        } else if (value->as == REPORT_AS_TEXT) {
+            report_field_print(value->text, v->separator, v->to.over);
+        } else if (value->as == REPORT_AS_NUMBER) {
+            mkperf_textout_u64(&v->to, value->number);
+        } else if (value->as == REPORT_AS_REAL) {
+            mkperf_json(&v->to, "%.6g", value->real);
+        } else if (isfinite(value->real) || json) {
+            mkperf_json(&v->to, "%.4f", value->real);
+        }
     }
-    report_value_end(v);
+    mkperf_textout_puts(&v->to, json ? "}\n" : "\n");
 }

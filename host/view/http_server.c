@@ -20,21 +20,6 @@ enum mkperf_status view_http_load(struct mkperf_error *e)
 
 enum { IDLE_S = 30, REQUEST_BYTES = 16 * 1024, WAIT_MS = 100 };
 
-/* Returns whether a path begins with the token. The comparison takes the same time wherever they
- * differ. */
-static bool has_token(const struct view_server *s, const char *url)
-{
-    unsigned char difference = 0;
-
-    if (url[0] != '/' || strnlen(url, VIEW_TOKEN + 2) < VIEW_TOKEN + 2) {
-        return false;
-    }
-    for (size_t i = 0; i < VIEW_TOKEN; i++) {
-        difference |= (unsigned char)(url[1 + i] ^ s->token[i]);
-    }
-    return difference == 0 && url[1 + VIEW_TOKEN] == '/';
-}
-
 static void on_connection(void *self, struct MHD_Connection *connection, void **context,
                           enum MHD_ConnectionNotificationCode what)
 {
@@ -91,7 +76,13 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *c, const ch
     snprintf(address, sizeof address, "127.0.0.1:%u", s->port);
     snprintf(local, sizeof local, "localhost:%u", s->port);
     bool here = host != NULL && (strcmp(host, address) == 0 || strcmp(host, local) == 0);
-    if (!here || !has_token(s, url)) {
+    /* The comparison with the token takes the same time wherever they differ. */
+    bool whole = url[0] == '/' && strnlen(url, VIEW_TOKEN + 2) == VIEW_TOKEN + 2;
+    unsigned char difference = 0;
+    for (size_t i = 0; i < VIEW_TOKEN && whole; i++) {
+        difference |= (unsigned char)(url[1 + i] ^ s->token[i]);
+    }
+    if (!here || !whole || difference != 0 || url[1 + VIEW_TOKEN] != '/') {
         return view_answer_problem(c, MHD_HTTP_FORBIDDEN, "not with this address");
     }
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
