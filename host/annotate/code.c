@@ -3,7 +3,6 @@
 #include "annotate.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>

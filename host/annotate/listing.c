@@ -2,8 +2,6 @@
 /* Owns: the count of samples by instruction, the order of functions, and the form of the listing. See annotate.h. */
 #include "annotate.h"
 
-#include "base/colour.h"
-
 static int compare_hits(const void *pa, const void *pb)
 {
     const struct annotate_hit *a = pa, *b = pb;

@@ -10,7 +10,6 @@
  *   Warnings are in otherData, which Perfetto shows in its information on the trace.
  */
 #include "parts.h"
-#include "sched/analysis.h"
 
 enum { PDS = 1, CORES = 2, CORES_NAMED = 64, FIRST_PD = 10, FIRST_CORE = 1000000 };
 

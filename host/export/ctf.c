@@ -8,7 +8,6 @@
  * buffer for each core. Texts are C strings. Numbers are little-endian, without padding.
  */
 #include <dirent.h>
-#include <sys/stat.h>
 
 #include "parts.h"
 #include "perfdata/tracepoints.h"

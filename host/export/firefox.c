@@ -9,8 +9,6 @@
  */
 #include "firefox.h"
 
-#include "model/figures.h"
-#include "profile/profile.h"
 #include <mkperf/version.h>
 
 /*

@@ -5,9 +5,6 @@
  */
 #include "firefox.h"
 
-#include "model/figures.h"
-#include "model/marks.h"
-
 /* Returns the thread's number of a text, a function or a frame of the profile. */
 static uint32_t local_number(struct mkperf_hash *set, uint32_t number)
 {

@@ -13,12 +13,9 @@
  *   6. Losses are in the subtitle. Below it is the first warning (model/figures.h), with all warnings in its tooltip.
  *      Notes are in the description.
  */
-
 #include "parts.h"
 
 #include <math.h>
-
-#include "profile/profile.h"
 
 MKPERF_EMBED(flamegraph_js, "host/export/flamegraph.js");
 

@@ -2,7 +2,6 @@
 /* Owns: the table of formats, and the sink of formats that are written at the end; see formats.h. */
 #include "formats.h"
 
-#include "import/import.h"
 #include "model/relays.h"
 #include "perfdata/perfdata.h"
 

@@ -9,7 +9,6 @@
 #define MKPERF_HOST_EXPORT_FORMATS_H
 
 #include "base/outfile.h"
-#include "model/figures.h"
 #include "profile/profile.h"
 
 /* A user's options for an output. The strings live longer than the output. */

@@ -8,8 +8,6 @@
  * Unknown values are omitted. Numbers are exact integers. Some readers of JSON round them above 2^53.
  */
 #include "formats.h"
-#include "model/figures.h"
-#include "profile/places.h"
 
 struct jsonl {
     struct mkperf_textout text;

@@ -5,10 +5,7 @@
 
 #include <zlib.h>
 
-#include "base/outfile.h"
 #include "formats.h"
-#include "profile/places.h"
-#include "profile/profile.h"
 
 /* Sets *event to the number of the event that x names, or to 0 with a note. MKPERF_ERR_USAGE: there is no such event. */
 enum mkperf_status mkperf_export_event(const struct mkperf_export *x,

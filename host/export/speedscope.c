@@ -12,7 +12,6 @@
  *   [warnings]           a frame for each line (model/figures.h); their number is in the file's title
  * The sum of losses is also in the exporter's name.
  */
-#include "model/figures.h"
 #include "parts.h"
 #include <mkperf/version.h>
 

@@ -4,8 +4,6 @@
 
 #include "flow.h"
 
-#include "import/import.h"
-
 enum { SLICE_NS = 1000000 };
 
 static const struct mkperf_shape_row queue_rows[] = {

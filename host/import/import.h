@@ -13,7 +13,6 @@
 #ifndef MKPERF_HOST_IMPORT_IMPORT_H
 #define MKPERF_HOST_IMPORT_IMPORT_H
 
-#include "base/shape.h"
 #include "base/snapshot.h"
 #include "model/figures.h"
 

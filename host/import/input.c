@@ -2,12 +2,7 @@
 /* The table of input formats, and their detection from the contents of a file. */
 #include "import.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "base/process.h"
-#include "model/relays.h"
 #include "perfdata/perfdata.h"
 #include "wire/wire_stream.h"
 

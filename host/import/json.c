@@ -5,9 +5,6 @@
  */
 #include "json.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "base/process.h"
 
 enum { SPACE = 1, WORD = 2, STRING_END = 4, ONE = 8 }; /* classes of bytes */

@@ -4,13 +4,10 @@
  * to the sink. The format's rules are in import.h.
  */
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/process.h"
 #include "base/spool.h"
 #include "import.h"
-#include "symbols/symbols.h"
 
 enum {
     KPROF_RECORD_MAX = 32 << 20, /* the Akaros readers' limit */

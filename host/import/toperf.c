@@ -3,12 +3,8 @@
  * samples.json: the structure of the file, read strictly or leniently, its PDs, and its samples: their members, their
  * consistency, and their way to the sink. json.c owns the tokens. The format's rules are in import.h.
  */
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "import.h"
 #include "json.h"
-#include "symbols/symbols.h"
 
 enum { TOPERF_PDS_MAX = 1024, TOPERF_DEPTH_MAX = 64 };
 

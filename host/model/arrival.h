@@ -10,7 +10,6 @@
 #define MKPERF_HOST_MODEL_ARRIVAL_H
 
 #include "model.h"
-#include "symbols/symbols.h"
 
 /* A chain in its two forms: as it arrived, and with the link register in front. */
 struct mkperf_chain_forms {

@@ -27,7 +27,6 @@
 #define MKPERF_HOST_MODEL_MODEL_H
 
 #include <mkperf/observe.h>
-#include <mkperf/record.h>
 #include <mkperf/sched.h>
 
 #include "base/shape.h"

@@ -5,7 +5,6 @@
  */
 #include "pds.h"
 
-#include "symbols/symbols.h"
 #include "system/system.h"
 
 enum { WHY = 1024, LISTED = 8 }; /* bytes of a reason; differences in a warning */

@@ -14,7 +14,6 @@
 #define MKPERF_HOST_MODEL_PDS_H
 
 #include "model.h"
-#include "symbols/symbols.h"
 
 enum { MKPERF_MAX_PDS = 1024 };
 

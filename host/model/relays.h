@@ -15,7 +15,6 @@
 #include "base/args.h"
 
 #include "model.h"
-#include "symbols/symbols.h"
 
 /*
  * ---- checks: a program that was rebuilt, or has the name of another PD, is noticed in most of its samples. A sample is

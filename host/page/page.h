@@ -7,9 +7,6 @@
 
 #include "annotate/annotate.h"
 #include "base/outfile.h"
-#include "model/figures.h"
-#include "profile/frames.h"
-#include "profile/scheduling.h"
 
 /*
  * The container of the page's data: one JSON text and columns of numbers.

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owns: the data of the page, except scheduling events. See page.h. */
-
-#include "model/figures.h"
 #include "page.h"
-#include "profile/profile.h"
 
 /* A label of the tree with this bit is a PD, otherwise a function. */
 static const uint32_t PD_LABEL = UINT32_C(1) << 31;

@@ -3,8 +3,6 @@
  * of time in a recording that is not in memory, and when each woken PD ran. See page.h. */
 #include "page.h"
 
-#include "model/model.h"
-
 /*
  * The intervals of PDs in the page's data: single intervals, or sums if there are more of them than a page can show.
  *

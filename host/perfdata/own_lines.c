@@ -5,7 +5,6 @@
  * Owns: the table of lines, by which they are written and read. A line of values that are members of one structure is a row.
  * The few other lines have a function that reads them. Lines with too few values are skipped.
  */
-#include "model/figures.h"
 #include "reader_internal.h"
 #include "writer_internal.h"
 

@@ -114,7 +114,6 @@
 #define MKPERF_HOST_PERFDATA_PERFDATA_H
 
 #include "model/model.h"
-#include "symbols/symbols.h"
 #include <linux/perf_event.h>
 
 /* What is in perf.data files only. perf.h of the Linux tree has these numbers; the others are those of the kernel. */

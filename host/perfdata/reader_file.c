@@ -8,10 +8,6 @@
  */
 #include "reader_internal.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "base/process.h"
 
 enum { ATTR_MAX_BYTES = 4096 };

@@ -17,7 +17,6 @@
 
 #include "compressed.h"
 #include "model/figures.h"
-#include "model/model.h"
 #include "perfdata.h"
 #include "tracepoints.h"
 

@@ -8,7 +8,6 @@
 #include <elf.h>
 
 #include "model/relays.h"
-#include "symbols/symbols.h"
 #include "writer_internal.h"
 #include <mkperf/version.h>
 

@@ -17,7 +17,6 @@
 #ifndef MKPERF_HOST_PERFDATA_WRITER_INTERNAL_H
 #define MKPERF_HOST_PERFDATA_WRITER_INTERNAL_H
 
-#include "base/outfile.h"
 #include "compressed.h"
 #include "perfdata.h"
 #include "tracepoints.h"

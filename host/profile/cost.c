@@ -2,8 +2,6 @@
 /* The cost of profiling, see places.h. */
 #include "places.h"
 
-#include <mkperf/observe.h>
-
 /* Returns the number of the event `timer`; nevents: there is none. */
 static uint32_t timer_of(const struct mkperf_places *s)
 {

@@ -3,8 +3,6 @@
 #include "frames.h"
 
 #include "base/process.h"
-#include "import/import.h"
-#include "places.h"
 
 const char *mkperf_frames_text(const struct mkperf_frames *f, uint32_t number)
 {

@@ -10,8 +10,6 @@
 #ifndef MKPERF_HOST_PROFILE_FRAMES_H
 #define MKPERF_HOST_PROFILE_FRAMES_H
 
-#include "base/args.h"
-#include "places.h"
 #include "profile.h"
 
 enum { MKPERF_FRAMES_MAX = 4 * MKPERF_PLACES_MAX }; /* most functions of a chain */

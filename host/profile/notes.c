@@ -4,7 +4,6 @@
  *
  * Owns: its lines. A format may also contain their facts in another place.
  */
-#include "model/figures.h"
 #include "profile.h"
 
 enum { LINE = 1024, MARKS_SHOWN = 100 };

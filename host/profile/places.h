@@ -21,7 +21,6 @@
 #define MKPERF_HOST_PROFILE_PLACES_H
 
 #include "model/figures.h"
-#include "symbols/symbols.h"
 
 enum {
     MKPERF_PLACES_MAX = MKPERF_MAX_FRAMES + 3, /* most places of a sample: kernel, pc, callers */

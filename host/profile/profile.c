@@ -6,12 +6,10 @@
  *
  * Questions that differ only in callers and cores thus share a snapshot.
  */
-
 #include "profile.h"
 
 #include <math.h>
 
-#include "model/figures.h"
 #include "model/relays.h"
 
 static const struct mkperf_shape_row pd_rows[] = {

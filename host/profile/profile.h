@@ -30,9 +30,6 @@
 #define MKPERF_HOST_PROFILE_PROFILE_H
 
 #include "base/colour.h"
-#include "base/spool.h"
-#include "filter.h"
-#include "import/import.h"
 #include "model/marks.h"
 #include "places.h"
 #include "scheduling.h"

@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#include "model/figures.h"
-
 enum { ANSWER_PDS = 3, WARNINGS_SHOWN = 4, DIFFERENCES_SHOWN = 4 };
 
 /* Limits of the rules, in per cent. docs/looking.md states them. */

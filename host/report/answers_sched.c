@@ -4,9 +4,6 @@
 
 #include <math.h>
 
-#include "flow/flow.h"
-#include "import/import.h"
-
 enum { SCHED_ANSWER_PDS = 3, STEPS_SHOWN = 3 };
 
 /* Limits of the rules, in per cent of the time. docs/looking.md states them. */

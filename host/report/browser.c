@@ -7,7 +7,6 @@
 #include "report.h"
 
 #include <ncurses.h>
-#include <unistd.h>
 
 #include "annotate/annotate.h"
 

@@ -8,8 +8,6 @@
 
 #include <math.h>
 
-#include "base/colour.h"
-
 const char *report_change_value(const struct report_comparison *d, double value,
                                 char text[REPORT_VALUE_TEXT])
 {

@@ -2,8 +2,6 @@
 /* The table of columns, see report.h. */
 #include "report.h"
 
-#include "base/args.h"
-
 enum { MIN_UNKNOWN_NS = 500 }; /* a shorter time is not shown: it is half of the last digit */
 
 /* Words of struct report_row_key. The event has none, because rows of different events always differ. */

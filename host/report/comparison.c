@@ -4,9 +4,6 @@
 
 #include <math.h>
 
-#include "flow/flow.h"
-#include "import/import.h"
-
 static const double POWER_DEVIATION =
     1.6449; /* a normal deviation is below it in 95 of 100 cases */
 static const double INTERVAL = 0.95;

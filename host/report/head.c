@@ -6,9 +6,7 @@
  */
 #include "report.h"
 
-#include "base/args.h"
 #include "export/formats.h"
-#include "model/figures.h"
 #include "model/relays.h"
 
 enum { MARKS_SHOWN = 4 }; /* the number of marks that are listed without --marks */

@@ -8,7 +8,6 @@
 #include "report.h"
 
 #include "export/formats.h"
-#include "import/import.h"
 
 static uint64_t weight(const struct mkperf_interaction *e)
 {

@@ -3,7 +3,6 @@
 #include "report.h"
 
 #include "export/formats.h"
-#include "model/figures.h"
 
 char *report_pair(const struct mkperf_latency_row *row, const char *before_exit)
 {

@@ -4,8 +4,6 @@
 
 #include <ncurses.h>
 
-#include "base/colour.h"
-
 enum { KEY_ESC = 27, PAIR_HOT = 1, PAIR_WARM };
 
 static bool coloured;

@@ -8,11 +8,7 @@
 
 #include "base/outfile.h"
 #include "flow/flow.h"
-#include "model/figures.h"
 #include "profile/frames.h"
-#include "profile/profile.h"
-#include "sched/analysis.h"
-#include "sched/critical_path.h"
 #include "sched/end_to_end.h"
 
 /*

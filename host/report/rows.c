@@ -2,7 +2,6 @@
 /* The rows of a report and the call trees below them, see report.h. */
 #include "report.h"
 
-#include "base/colour.h"
 #include "base/process.h"
 
 static void add_to_rows(struct report_rows *rows, uint32_t chain)

@@ -8,8 +8,6 @@
 
 #include <math.h>
 
-#include "base/colour.h"
-
 void report_omitted_print(uint64_t n, double limit, FILE *out)
 {
     fprintf(out, "# %" PRIu64 " row%s below %g %% %s omitted\n", n, mkperf_plural(n), limit,

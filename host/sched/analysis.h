@@ -10,7 +10,6 @@
 #include <mkperf/log_buckets.h>
 
 #include "import/import.h"
-#include "model/model.h"
 #include "system/system.h"
 
 /*

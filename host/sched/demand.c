@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The demand of each PD, see analysis.h. */
-#include "analysis.h"
-
 #include "analysis_internal.h"
 
 static void add_demand_interval(void *self, const struct mkperf_interval *i)

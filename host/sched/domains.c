@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The windows of a domain schedule, see analysis.h. */
-#include "analysis.h"
-
 #include "analysis_internal.h"
 
 static const struct mkperf_shape_row window_rows[] = {

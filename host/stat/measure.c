@@ -5,12 +5,6 @@
  * Another host may take over control, end the session and begin its own. The target reports the end first, so later messages
  * belong to the other session. Then the last complete reading before the end is the result.
  */
-#include <mkperf/counts.h>
-
-#include "base/process.h"
-#include "link/recorder.h"
-#include "model/figures.h"
-#include "model/relays.h"
 #include "stat.h"
 
 #include "pmu/events.h"

@@ -15,8 +15,6 @@
 #define MKPERF_HOST_STAT_STAT_H
 
 #include "link/recorder.h"
-#include "mkperf.pb.h"
-#include "model/pds.h"
 #include "report/report.h"
 
 enum { STAT_EVENTS = 16, STAT_ROWS = 1 + 128 + MKPERF_MAX_CORES };

@@ -4,9 +4,7 @@
 
 #include <dirent.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { LOCK_TRIES = 5000, LOCK_PAUSE_NS = 2000000 };
 

@@ -2,12 +2,9 @@
 /* Owns: the search for ELFs, see symbols.h. */
 #include "symbols.h"
 
-#include <fcntl.h>
 #include <fts.h>
 #include <gelf.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* The places in their order. PERF and DEBUGINFOD are looked up by identity; the others are listed. */
 enum place { PLACE_ELF_PATH, PLACE_BELOW, PLACE_PERF, PLACE_DEBUGINFOD, PLACE_TREE };

@@ -6,12 +6,8 @@
  * sinks that need symbols. The file is mapped private, so that elfutils' changes stay local. A truncated file is refused,
  * because a part of a symbol table would yield wrong names.
  */
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "symbols.h"
 #include "symbols_internal.h"
 
 struct mkperf_symbols {

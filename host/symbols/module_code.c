@@ -10,7 +10,6 @@
 #include "symbols_internal.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 const uint8_t *mkperf_module_code(const struct mkperf_module *m, uint64_t addr, uint64_t n)
 {

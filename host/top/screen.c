@@ -4,8 +4,6 @@
 
 #include <ncurses.h>
 
-#include "base/colour.h"
-#include "model/figures.h"
 #include "report/report.h"
 
 enum { UTIL_WIDTH = 9 }; /* width of the column "Ran" in the table of charged time */

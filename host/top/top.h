@@ -15,10 +15,8 @@
 #define MKPERF_HOST_TOP_TOP_H
 
 #include "base/outfile.h"
-#include "model/model.h"
 #include "model/pds.h"
 #include "profile/profile.h"
-#include "sched/analysis.h"
 
 enum { TOP_SLICES = 32, TOP_ROWS_MAX = 16384 };
 

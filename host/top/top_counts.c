@@ -2,8 +2,6 @@
 /* A running session, counted by function over the last seconds; see top.h. */
 #include "top.h"
 
-#include "profile/places.h"
-
 enum { PAGE = 4096 };
 
 static const uint64_t ALL_OTHERS =

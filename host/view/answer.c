@@ -2,11 +2,7 @@
 /* Owns: the answers to requests, and the recording that they are about. See view.h. */
 #include "view.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include "export/formats.h"
-#include "page/page.h"
 
 enum { STRETCH_MOST = 1000000 }; /* single intervals in an answer */
 

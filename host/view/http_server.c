@@ -7,8 +7,6 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
-#include "base/process.h"
-
 struct view_http view_http;
 
 enum mkperf_status view_http_load(struct mkperf_error *e)

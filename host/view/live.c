@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owns: the session of a live view, and the data of its page: samples, and the newest scheduling. See view.h. */
-#include "page/page.h"
-
 #include "view.h"
 
 /* ---- the newest part of the scheduling of a running target ---- */

@@ -7,13 +7,8 @@
 
 #include <microhttpd.h>
 
-#include "annotate/annotate.h"
 #include "link/recorder.h"
-#include "model/figures.h"
 #include "page/page.h"
-#include "profile/frames.h"
-#include "profile/profile.h"
-#include "symbols/symbols.h"
 
 /*
  * The server of mkperf view: HTTP on loopback, for users who have the address.

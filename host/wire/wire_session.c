@@ -7,7 +7,6 @@
  * A Session that arrives before the list is held until names are settled, so that no PD has two names
  * in one profile.
  */
-#include "system/system.h"
 #include "wire_internal.h"
 
 /* Returns the number of an event in the stream's list, to which it is added if necessary, or -1 if the list is full. A later

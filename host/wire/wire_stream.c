@@ -3,7 +3,6 @@
  * events are decoded here; all other messages are decoded by the file of their name. */
 #include "wire_stream.h"
 
-#include "model/figures.h"
 #include "wire_internal.h"
 
 enum { PAUSE_NS = 1000000 };

@@ -34,12 +34,10 @@
 
 #include "model/arrival.h"
 #include "model/figures.h"
-#include "model/model.h"
 #include "model/pds.h"
 #include "model/relays.h"
 #include "system/system.h"
 #include "wire_message.h"
-#include <mkperf/wire.h>
 
 /*
  * The receiver: separates the bytes of a line into frames, console text and noise.
