@@ -195,11 +195,11 @@ struct mkperf_configuration {
     struct mkperf_request_counter counter[MKPERF_MAX_COUNTERS];
 
     /* What a session keeps from APPLY to its end. */
-    uint64_t ring; /* this core's ring: address in the profiler PD; header and data within one
+    uint64_t ring;   /* this core's ring: address in the profiler PD; header and data within one
                         page of its mapping */
-    uint64_t
-        tables; /* struct mkperf_tables (tables.h): address in the profiler PD, in the same way; 0 = none */
-    uint64_t reply; /* address in a thread's CSpace of the capability with which it replies to a
+    uint64_t tables; /* struct mkperf_tables: address in the profiler PD, within one page of its
+                        mapping, too; 0 = none */
+    uint64_t reply;  /* address in a thread's CSpace of the capability with which it replies to a
                         call. Kernels that need no such capability ignore it */
     /* The tables identify a thread with a bit of sc_if in its badge also by the bits sc_mask of its
      * scheduling context's badge. Records have whole badges. */
@@ -211,8 +211,8 @@ struct mkperf_configuration {
     uint32_t soft_mask;  /* requested software events, bit = enum mkperf_soft_kind */
     uint32_t sched;      /* enum mkperf_sched_wish, 0: no scheduling events */
     uint32_t words;      /* length of the tables' word[] */
-    uint32_t unwind;  /* not 0: chains are made by the tables' `unwind`, of the PDs that it has */
-    uint32_t filters; /* 0: samples of all threads; else length of filter[] */
+    uint32_t unwind;     /* not 0: the tables' `unwind` makes the chains of the PDs that it has */
+    uint32_t filters;    /* 0: samples of all threads; else length of filter[] */
     struct mkperf_filter filter[MKPERF_MAX_FILTERS];
 };
 
