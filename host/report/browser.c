@@ -181,38 +181,6 @@ static void build_list(struct browser *b, struct mkperf_frames *f, uint32_t even
     l->n = n;
 }
 
-static void draw_list(struct browser *b)
-{
-    size_t lines = LINES > 4 ? (size_t)LINES - 3 : 1;
-    char text[TEXT];
-
-    b->top = b->at < b->top ? b->at : b->top;
-    b->top = b->at >= b->top + lines ? b->at - lines + 1 : b->top;
-    erase();
-    const struct mkperf_profile *p = b->list.rows.frames->profile;
-    const struct report_options *o = &b->list.options;
-    uint64_t lost = mkperf_profile_lost(p), samples = p->total[b->list.rows.event].samples;
-    snprintf(text, sizeof text,
-             "%s: %" PRIu64 " sample%s of '%s'%s%s   lost %" PRIu64 " (%.2f %%)%s", b->path,
-             samples, mkperf_plural(samples), p->places.session.event[b->list.rows.event].name,
-             o->pd ? ", PD " : "", o->pd ? o->pd : "", lost,
-             mkperf_percent(lost, p->totals.samples + lost),
-             p->totals.complete ? "" : "  totals incomplete");
-    report_put_line(0, text, true);
-    report_put_line(1, o->children ? "  Children    Self  Samples" : "  Overhead  Samples", false);
-    for (size_t i = 0; i < lines && b->top + i < b->list.n; i++) {
-        items_text(&b->list, b->top + i, text, sizeof text);
-        report_put_line(2 + (int)i, text, b->top + i == b->at);
-    }
-    report_put_line(LINES - 1,
-                    b->message ? b->message
-                               : "Enter open   a annotate   d this PD   / search   i info   "
-                                 "h help   q quit",
-                    true);
-    b->message = NULL;
-    refresh();
-}
-
 static void search(struct browser *b)
 {
     char text[TEXT];
@@ -365,7 +333,9 @@ static void act_on_browser_key(struct browser *b, int key)
 void report_browse(struct mkperf_frames *f, const struct report_options *o, const char *path)
 {
     struct browser b = {.list = {.options = *o}, .path = path};
-    const struct mkperf_session *s = &f->profile->places.session;
+    const struct mkperf_profile *p = f->profile;
+    const struct mkperf_session *s = &p->places.session;
+    const struct report_options *shown = &b.list.options;
     uint32_t event = 0;
 
     if (o->graph == REPORT_GRAPH_NONE) {
@@ -377,7 +347,33 @@ void report_browse(struct mkperf_frames *f, const struct report_options *o, cons
     build_list(&b, f, event);
     report_screen_start(o->colour);
     for (int key = 0; key != 'q' && key != ERR; act_on_browser_key(&b, key)) {
-        draw_list(&b);
+        size_t lines = LINES > 4 ? (size_t)LINES - 3 : 1;
+        uint64_t lost = mkperf_profile_lost(p), samples = p->total[b.list.rows.event].samples;
+        char text[TEXT];
+
+        b.top = b.at < b.top ? b.at : b.top;
+        b.top = b.at >= b.top + lines ? b.at - lines + 1 : b.top;
+        erase();
+        snprintf(text, sizeof text,
+                 "%s: %" PRIu64 " sample%s of '%s'%s%s   lost %" PRIu64 " (%.2f %%)%s", path,
+                 samples, mkperf_plural(samples), s->event[b.list.rows.event].name,
+                 shown->pd ? ", PD " : "", shown->pd ? shown->pd : "", lost,
+                 mkperf_percent(lost, p->totals.samples + lost),
+                 p->totals.complete ? "" : "  totals incomplete");
+        report_put_line(0, text, true);
+        report_put_line(1, o->children ? "  Children    Self  Samples" : "  Overhead  Samples",
+                        false);
+        for (size_t i = 0; i < lines && b.top + i < b.list.n; i++) {
+            items_text(&b.list, b.top + i, text, sizeof text);
+            report_put_line(2 + (int)i, text, b.top + i == b.at);
+        }
+        report_put_line(LINES - 1,
+                        b.message ? b.message
+                                  : "Enter open   a annotate   d this PD   / search   i info   "
+                                    "h help   q quit",
+                        true);
+        b.message = NULL;
+        refresh();
         key = getch();
     }
     endwin();

@@ -21,8 +21,8 @@ const char *report_change_value(const struct report_comparison *d, double value,
     return text;
 }
 
-bool report_change_shown(const struct report_comparison *d, const struct report_gate *gate,
-                         const struct report_change *r)
+static bool is_shown(const struct report_comparison *d, const struct report_gate *gate,
+                     const struct report_change *r)
 {
     return !(fmax(report_change_part(d, r, REPORT_A), report_change_part(d, r, REPORT_B)) <
              gate->limit);
@@ -112,7 +112,7 @@ void report_changes_print(const struct report_comparison *d, const struct report
     for (size_t i = 0; i < d->n; i++) {
         const struct report_change *r = &d->row[i];
 
-        if (!report_change_shown(d, gate, r)) {
+        if (!is_shown(d, gate, r)) {
             left_out++;
         } else if (!d->exact || r->delta != 0) {
             significant += r->sure;
@@ -157,7 +157,7 @@ void report_changes_values(const struct report_comparison *d, const struct repor
         const struct report_change *r = &d->row[i];
 
         significant += r->sure;
-        if (!report_change_shown(d, gate, r)) {
+        if (!is_shown(d, gate, r)) {
             continue;
         }
         struct report_value value[7 + REPORT_SORT_KEYS] = {REPORT_TEXT("event", event)};
@@ -213,7 +213,7 @@ void report_changes_markdown(const struct report_comparison *d, const struct rep
     for (size_t i = 0; i < d->n; i++) {
         const struct report_change *r = &d->row[i];
 
-        if (!r->sure || !report_change_shown(d, gate, r)) {
+        if (!r->sure || !is_shown(d, gate, r)) {
             continue;
         }
         n++;

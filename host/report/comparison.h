@@ -135,9 +135,7 @@ struct report_gate {
     double fail_above; /* growth of a row in per cent; negative: no growth is a failure */
     bool colour;
 };
-/* Returns whether a row is shown, and whether it grew by more than the gate allows, significantly. */
-bool report_change_shown(const struct report_comparison *d, const struct report_gate *gate,
-                         const struct report_change *r);
+/* Returns whether a row grew by more than the gate allows, significantly. */
 bool report_change_fails(const struct report_comparison *d, const struct report_gate *gate,
                          const struct report_change *r);
 

@@ -12,7 +12,6 @@ struct pager {
     char *text;
     char **line;
     int n, top;
-    const char *title;
     char words[REPORT_SEARCH];
 };
 
@@ -126,40 +125,10 @@ static void search_next(struct pager *p)
     beep();
 }
 
-/* Acts on a key; false: the user leaves the text. */
-static bool act_on_pager_key(struct pager *p, int key)
-{
-    int page = LINES > 3 ? LINES - 3 : 1;
-
-    switch (key) {
-    case 'q':
-    case KEY_LEFT:
-    case KEY_ESC:
-    case ERR:
-        return false;
-    case '/':
-        if (report_ask("search: ", p->words)) {
-            search_next(p);
-        }
-        break;
-    case 'n':
-        if (p->words[0]) {
-            search_next(p);
-        }
-        break;
-    default:
-        p->top = report_moved(key == ' ' ? KEY_NPAGE : key, p->top, p->n, page);
-        p->top = key == KEY_END && p->n > page ? p->n - page : p->top;
-        break;
-    }
-    return true;
-}
-
 void report_pager_show(const char *title, const char *text)
 {
-    struct pager p = {.title = title};
+    struct pager p = {.text = mkperf_xstrdup(text)};
 
-    p.text = mkperf_xstrdup(text);
     for (const char *c = text; *c; c++) {
         p.n += *c == '\n';
     }
@@ -170,10 +139,11 @@ void report_pager_show(const char *title, const char *text)
             p.line[p.n++] = line;
         }
     }
-    do {
+    for (int key = 0; key != 'q' && key != KEY_LEFT && key != KEY_ESC && key != ERR;) {
+        int page = LINES > 3 ? LINES - 3 : 1;
         char foot[256];
         erase();
-        report_put_line(0, p.title, true);
+        report_put_line(0, title, true);
         for (int i = 0; i < LINES - 2 && p.top + i < p.n; i++) {
             const char *line = p.line[p.top + i];
             attrset(line[0] != '#' && strtod(line, NULL) >= MKPERF_COLOUR_HOT ? A_BOLD : A_NORMAL);
@@ -185,7 +155,14 @@ void report_pager_show(const char *title, const char *text)
                  p.n ? p.top + 1 : 0, p.n);
         report_put_line(LINES - 1, foot, true);
         refresh();
-    } while (act_on_pager_key(&p, getch()));
+        key = getch();
+        if (key == '/' ? report_ask("search: ", p.words) : key == 'n' && p.words[0]) {
+            search_next(&p);
+        } else if (key != '/' && key != 'n') {
+            p.top = report_moved(key == ' ' ? KEY_NPAGE : key, p.top, p.n, page);
+            p.top = key == KEY_END && p.n > page ? p.n - page : p.top;
+        }
+    }
     free(p.text);
     free(p.line);
 }

@@ -82,26 +82,6 @@ static void complete_intervals(struct view_live_schedule *s, const struct mkperf
     shown->interval = first;
 }
 
-/* Cuts the newest gaps at the begin of the complete part, and adds a gap of each core before it. */
-static void complete_gaps(struct view_live_schedule *s, const struct mkperf_analysis *a,
-                          uint64_t begin)
-{
-    struct page_schedule *shown = &s->shown;
-    struct mkperf_core_interval *newest = s->gap + a->ncores, *first = newest;
-    uint64_t since = shown->since_ns;
-
-    VIEW_KEEP(newest, shown->gaps, newest[i].to > since);
-    for (size_t i = 0; i < shown->gaps; i++) {
-        newest[i].from = page_later(newest[i].from, since);
-    }
-    for (uint32_t core = a->ncores; since > begin && core-- > 0;) {
-        *--first = (struct mkperf_core_interval){
-            .pd = MKPERF_SCHED_NOBODY, .core = core, .from = begin, .to = since};
-        shown->gaps++;
-    }
-    shown->gap = first;
-}
-
 void view_live_schedule_take(struct view_live_schedule *s, struct mkperf_profile *p, size_t most,
                              uint64_t from_ns)
 {
@@ -110,11 +90,23 @@ void view_live_schedule_take(struct view_live_schedule *s, struct mkperf_profile
         return;
     }
     take_newest(s, p, most);
-    complete_intervals(s, p->sched, page_later(p->sched->first_ns, from_ns));
-    complete_gaps(s, p->sched, page_later(p->sched->first_ns, from_ns));
+    uint64_t begin = page_later(p->sched->first_ns, from_ns), since = s->shown.since_ns;
+    complete_intervals(s, p->sched, begin);
+    /* Cuts the newest gaps at the begin of the complete part, and adds a gap of each core before it. */
+    struct mkperf_core_interval *newest = s->gap + p->sched->ncores;
+    s->shown.gap = newest;
+    VIEW_KEEP(newest, s->shown.gaps, newest[i].to > since);
+    for (size_t i = 0; i < s->shown.gaps; i++) {
+        newest[i].from = page_later(newest[i].from, since);
+    }
+    for (uint32_t core = p->sched->ncores; since > begin && core-- > 0; s->shown.gaps++) {
+        s->gap[core] = (struct mkperf_core_interval){
+            .pd = MKPERF_SCHED_NOBODY, .core = core, .from = begin, .to = since};
+        s->shown.gap = s->gap;
+    }
     /* The lists of calls and wakings are complete only from then on. */
-    VIEW_KEEP(s->call, s->shown.calls, s->call[i].from_ns >= s->shown.since_ns);
-    VIEW_KEEP(s->woken, s->shown.wokens, s->woken[i].time >= s->shown.since_ns);
+    VIEW_KEEP(s->call, s->shown.calls, s->call[i].from_ns >= since);
+    VIEW_KEEP(s->woken, s->shown.wokens, s->woken[i].time >= since);
     s->shown.call = s->call;
     s->shown.woken = s->woken;
 }
