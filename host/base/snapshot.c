@@ -354,33 +354,13 @@ static void tidy(const char *recording, int directory)
     free(before);
 }
 
-static void write_file(const struct mkperf_snapshot *s, int directory,
-                       const uint8_t mac[MKPERF_HMAC_BYTES], const uint8_t *p, size_t n)
-{
-    struct mkperf_snapshot_of now = {.number = {{0}}};
-    char name[NAME], partial[NAME + 32];
-    struct stat st;
-
-    name_file(s->question, name);
-    snprintf(partial, sizeof partial, "%s.%jd", name, (intmax_t)getpid());
-    int fd = openat(directory, partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    if (fd < 0) {
-        return;
-    }
-    bool whole = mkperf_write_all(fd, mac, MKPERF_HMAC_BYTES) == MKPERF_HMAC_BYTES &&
-                 mkperf_write_all(fd, p, n) == n;
-    whole = close(fd) == 0 && whole && identify_both(s->recording, &now, &st) &&
-            memcmp(&now, &s->of, sizeof now) == 0;
-    if (!whole || renameat(directory, partial, directory, name) != 0) {
-        (void)unlinkat(directory, partial, 0);
-    }
-}
-
 void mkperf_snapshot_write(const struct mkperf_snapshot *s, const uint8_t *p, size_t n)
 {
     uint8_t key[MKPERF_KEY_BYTES], mac[MKPERF_HMAC_BYTES];
-    char *path = directory_of(s->recording);
+    char *path = directory_of(s->recording), name[NAME], partial[NAME + 32];
     bool has_key = n <= MKPERF_SNAPSHOT_BYTES;
+    struct mkperf_snapshot_of now = {.number = {{0}}};
+    struct stat st;
 
     if (has_key && !read_secret(key)) {
         make_secret();
@@ -388,10 +368,24 @@ void mkperf_snapshot_write(const struct mkperf_snapshot *s, const uint8_t *p, si
     }
     if (has_key) {
         (void)mkdir(path, S_IRWXU);
-        int directory = open_directory(path);
+        int directory = open_directory(path), fd = -1;
+        name_file(s->question, name);
+        snprintf(partial, sizeof partial, "%s.%jd", name, (intmax_t)getpid());
         if (directory >= 0) {
+            fd = openat(directory, partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                        S_IRUSR | S_IWUSR);
+        }
+        if (fd >= 0) {
             hash(key, s, p, n, mac);
-            write_file(s, directory, mac, p, n);
+            bool whole = mkperf_write_all(fd, mac, sizeof mac) == sizeof mac &&
+                         mkperf_write_all(fd, p, n) == n;
+            whole = close(fd) == 0 && whole && identify_both(s->recording, &now, &st) &&
+                    memcmp(&now, &s->of, sizeof now) == 0;
+            if (!whole || renameat(directory, partial, directory, name) != 0) {
+                (void)unlinkat(directory, partial, 0);
+            }
+        }
+        if (directory >= 0) {
             tidy(s->recording, directory);
             close(directory);
         }

@@ -126,20 +126,6 @@ static void put_wrapped(const char *title, const char *text, size_t most, FILE *
     fputs(cut ? " ...\n" : "\n", to);
 }
 
-static void print_head(const struct report_question *x, FILE *to)
-{
-    const struct mkperf_profile *p = &x->profile;
-    const struct mkperf_totals *t = &p->totals;
-
-    fprintf(to, "%s: %.3f s, %u core%s, %" PRIu64 " sample%s, %" PRIu64 " scheduling event%s\n",
-            x->input, (double)(t->last_ns > t->first_ns ? t->last_ns - t->first_ns : x->span) / 1e9,
-            p->places.session.cores, mkperf_plural(p->places.session.cores), t->samples,
-            mkperf_plural(t->samples), t->sched_events, mkperf_plural(t->sched_events));
-    if (t->stopped[0] != '\0') {
-        fprintf(to, "Ended %s\n", t->stopped);
-    }
-}
-
 /* Returns the command that shows more about the question, or NULL if the recording lacks what such a command needs. */
 static const char *next_of(const struct report_question *x, const struct question *q)
 {
@@ -214,6 +200,9 @@ static void print_next(const struct explain_command *c, bool shortened, FILE *to
 /* Prints the page in the first form that is short enough. One question has no limit. */
 static void print_page(const struct explain_command *c, const struct answer answers[QUESTIONS])
 {
+    const struct mkperf_totals *t = &c->x.profile.totals;
+    unsigned cores = c->x.profile.places.session.cores;
+
     for (unsigned form = 0;; form++) {
         bool last = c->why != ALL_QUESTIONS || form + 1 == FORMS;
         char *page;
@@ -223,7 +212,15 @@ static void print_page(const struct explain_command *c, const struct answer answ
         if (c->sides != NULL) {
             fprintf(to, "%s against %s\n", c->sides[REPORT_B], c->sides[REPORT_A]);
         } else {
-            print_head(&c->x, to);
+            fprintf(to,
+                    "%s: %.3f s, %u core%s, %" PRIu64 " sample%s, %" PRIu64 " scheduling event%s\n",
+                    c->x.input,
+                    (double)(t->last_ns > t->first_ns ? t->last_ns - t->first_ns : c->x.span) / 1e9,
+                    cores, mkperf_plural(cores), t->samples, mkperf_plural(t->samples),
+                    t->sched_events, mkperf_plural(t->sched_events));
+        }
+        if (c->sides == NULL && t->stopped[0] != '\0') {
+            fprintf(to, "Ended %s\n", t->stopped);
         }
         for (unsigned k = 0; k < REPORT_VERDICTS; k++) {
             print_answers_of(answers, (enum report_verdict)k, &forms[form], to);

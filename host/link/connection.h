@@ -255,22 +255,17 @@ static inline void mkperf_deadline_observe(struct mkperf_deadline *d, bool has_s
     }
 }
 
-/* Returns the host seconds in one second of the target, estimated from the times of samples: 1 to MAX_SLOWDOWN. */
-static inline double mkperf_deadline_slowdown(const struct mkperf_deadline *d)
-{
-    double host_s = d->progress_s - d->began_s, most_s = MKPERF_DEADLINE_MAX_SLOWDOWN * d->target_s;
-
-    return !d->has_samples || host_s <= d->target_s ? 1
-           : host_s < most_s                        ? host_s / d->target_s
-                                                    : MKPERF_DEADLINE_MAX_SLOWDOWN;
-}
-
 /* Returns whether the duration is over. */
 static inline bool mkperf_deadline_over(const struct mkperf_deadline *d, double now_s)
 {
+    double host_s = d->progress_s - d->began_s, most_s = MKPERF_DEADLINE_MAX_SLOWDOWN * d->target_s;
+    /* The host seconds in one second of the target, estimated from the times of samples. */
+    double slowdown = !d->has_samples || host_s <= d->target_s ? 1
+                      : host_s < most_s                        ? host_s / d->target_s
+                                                               : MKPERF_DEADLINE_MAX_SLOWDOWN;
     bool seen = d->has_samples && d->target_s >= d->duration_s;
     bool waited = now_s - d->began_s >= d->duration_s &&
-                  now_s - d->progress_s >= MKPERF_DEADLINE_GRACE_S * mkperf_deadline_slowdown(d);
+                  now_s - d->progress_s >= MKPERF_DEADLINE_GRACE_S * slowdown;
 
     return d->duration_s > 0 && (seen || waited);
 }

@@ -88,28 +88,7 @@ static enum mkperf_status refuse_attempt(struct mkperf_peer *l, struct mkperf_er
                             m->text[0] != '\0' ? m->text : "without a reason");
 }
 
-static enum mkperf_status prove(struct mkperf_peer *l, struct mkperf_error *e)
-{
-    mkperf_ToTarget m;
-
-    memset(&m, 0, sizeof m);
-    m.which_msg = mkperf_ToTarget_prove_tag;
-    m.msg.prove.proof.size = MKPERF_PROOF_BYTES;
-    mkperf_auth_proof(l->key.bytes, MKPERF_ROLE_HOST, &l->hellos, m.msg.prove.proof.bytes);
-    if (mkperf_peer_ask(l, &m, 0, PROVE_S, e) != MKPERF_OK) {
-        return e->status != MKPERF_ERR_SILENT
-                   ? e->status
-                   : mkperf_error_set(e, MKPERF_ERR_SILENT, "%s: no answer to this host's proof",
-                                      l->source.spec);
-    }
-    if (l->answer.which_msg == mkperf_ToHost_error_tag) {
-        return refuse_attempt(l, e);
-    }
-    l->state = MKPERF_PEER_SEALED;
-    return MKPERF_OK;
-}
-
-/* Makes the handshake, with repeated hellos. After patience_s without an answer: SILENT or NOISE. */
+/* Makes the handshake: repeated hellos, then the proof of a key. After patience_s without an answer: SILENT or NOISE. */
 static enum mkperf_status greet(struct mkperf_peer *l, double patience_s, struct mkperf_error *e)
 {
     double until = mkperf_now_s() + patience_s;
@@ -138,7 +117,24 @@ static enum mkperf_status greet(struct mkperf_peer *l, double patience_s, struct
         return refuse_attempt(l, e);
     }
     e->status = MKPERF_OK; /* *e has the SILENT of an unanswered hello */
-    return l->state == MKPERF_PEER_PROVING ? prove(l, e) : MKPERF_OK;
+    if (l->state != MKPERF_PEER_PROVING) {
+        return MKPERF_OK;
+    }
+    memset(&m, 0, sizeof m);
+    m.which_msg = mkperf_ToTarget_prove_tag;
+    m.msg.prove.proof.size = MKPERF_PROOF_BYTES;
+    mkperf_auth_proof(l->key.bytes, MKPERF_ROLE_HOST, &l->hellos, m.msg.prove.proof.bytes);
+    if (mkperf_peer_ask(l, &m, 0, PROVE_S, e) != MKPERF_OK) {
+        return e->status != MKPERF_ERR_SILENT
+                   ? e->status
+                   : mkperf_error_set(e, MKPERF_ERR_SILENT, "%s: no answer to this host's proof",
+                                      l->source.spec);
+    }
+    if (l->answer.which_msg == mkperf_ToHost_error_tag) {
+        return refuse_attempt(l, e);
+    }
+    l->state = MKPERF_PEER_SEALED;
+    return MKPERF_OK;
 }
 
 static enum mkperf_status try_to_connect(struct mkperf_peer *l, double patience_s,

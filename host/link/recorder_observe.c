@@ -176,42 +176,11 @@ static enum mkperf_status send_pd(struct observing *t, unsigned i, struct mkperf
     return e->status;
 }
 
-/* Finds the profiler PD. Part 0 is sent twice, because the answer to the first one names that PD. */
-static enum mkperf_status find_profiler(struct observing *t, struct mkperf_error *e)
-{
-    mkperf_Observe o = mkperf_Observe_init_zero;
-    const mkperf_ToHost *answer = &t->r->link.answer;
-
-    MKPERF_TRY(ask_part(t, &o, e));
-    if (answer->which_msg != mkperf_ToHost_observer_tag) {
-        return mkperf_error_set(e, MKPERF_ERR_PROTOCOL, "the target does not know -e timer");
-    }
-    int index = mkperf_system_pd_named(t->system, answer->msg.observer.pd);
-    if (index < 0) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                "--system describes another system: the target's profiler PD is "
-                                "\"%s\", which is not in it",
-                                answer->msg.observer.pd);
-    }
-    t->index = (unsigned)index;
-    t->profiler = &t->system->pd[index];
-    t->part = 0;
-    o.thread = t->profiler->thread + 2;
-    /* Sends the highest priority of PDs that cannot be observed, + 1, or 0 if there is none. A virtual machine's priority is not
-     * known: it may be any. */
-    for (unsigned i = 0; i < t->system->npds; i++) {
-        const struct mkperf_system_pd *pd = &t->system->pd[i];
-        uint32_t priority = pd->virtual_machine ? MKPERF_SYSTEM_MAX_PRIORITY : pd->priority;
-        bool hidden = !is_elsewhere(t, i) &&
-                      (pd->virtual_machine || (i != t->index && !observable(t, i)));
-        o.priority = hidden && priority + 1 > o.priority ? priority + 1 : o.priority;
-    }
-    return ask_part(t, &o, e);
-}
-
 enum mkperf_status mkperf_observe(struct mkperf_recorder *r, struct mkperf_error *e)
 {
     struct observing t = {.r = r, .system = mkperf_pds_system(r->pds)};
+    mkperf_Observe o = mkperf_Observe_init_zero;
+    const mkperf_ToHost *answer = &r->link.answer;
 
     if (t.system == NULL) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e timer: %s",
@@ -219,7 +188,32 @@ enum mkperf_status mkperf_observe(struct mkperf_recorder *r, struct mkperf_error
                                     ? "--system is not of the image that runs"
                                     : "needs --system, for the PDs with registers to read");
     }
-    MKPERF_TRY(find_profiler(&t, e));
+    /* Finds the profiler PD. Part 0 is sent twice, because the answer to the first one names that PD. */
+    MKPERF_TRY(ask_part(&t, &o, e));
+    if (answer->which_msg != mkperf_ToHost_observer_tag) {
+        return mkperf_error_set(e, MKPERF_ERR_PROTOCOL, "the target does not know -e timer");
+    }
+    int index = mkperf_system_pd_named(t.system, answer->msg.observer.pd);
+    if (index < 0) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                "--system describes another system: the target's profiler PD is "
+                                "\"%s\", which is not in it",
+                                answer->msg.observer.pd);
+    }
+    t.index = (unsigned)index;
+    t.profiler = &t.system->pd[index];
+    t.part = 0;
+    o.thread = t.profiler->thread + 2;
+    /* Sends the highest priority of PDs that cannot be observed, + 1, or 0 if there is none. A virtual machine's priority is not
+     * known: it may be any. */
+    for (unsigned i = 0; i < t.system->npds; i++) {
+        const struct mkperf_system_pd *pd = &t.system->pd[i];
+        uint32_t priority = pd->virtual_machine ? MKPERF_SYSTEM_MAX_PRIORITY : pd->priority;
+        bool hidden = !is_elsewhere(&t, i) &&
+                      (pd->virtual_machine || (i != t.index && !observable(&t, i)));
+        o.priority = hidden && priority + 1 > o.priority ? priority + 1 : o.priority;
+    }
+    MKPERF_TRY(ask_part(&t, &o, e));
     char text[1024] = "";
     size_t n = 0;
     for (unsigned i = 0; i < t.system->npds; i++) {

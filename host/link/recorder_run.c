@@ -333,46 +333,38 @@ enum mkperf_status mkperf_latency_query_begin(struct mkperf_recorder *r, struct 
     return MKPERF_OK;
 }
 
-/* Adds a pair of the answer to the rows. False: it is invalid. */
-static bool add_pair(struct mkperf_recorder *r, struct mkperf_latency_rows *rows, uint64_t hz,
-                     const mkperf_LatencyPair *p)
-{
-    uint64_t bucket = 0;
-
-    if ((unsigned)p->kind >= MKPERF_LATENCY_KINDS || p->bucket_count != p->in_bucket_count) {
-        return false;
-    }
-    bool irq = p->kind == mkperf_LatencyKind_LATENCY_IRQ;
-    struct mkperf_latency_row *row = mkperf_latency_row(rows, (enum mkperf_latency_kind)p->kind,
-                                                        irq ? "" : mkperf_recorder_pd(r, p->from),
-                                                        mkperf_recorder_pd(r, p->to), p->irq);
-    row->ns.count += p->count;
-    row->ns.total += p->total_ticks;
-    if (p->max_ticks > row->ns.max) {
-        row->ns.max = p->max_ticks;
-        row->max_at = p->max_at;
-    }
-    row->busy += p->busy;
-    for (unsigned i = 0; i < p->bucket_count; i++) {
-        bucket += p->bucket[i];
-        if (!mkperf_latency_row_add(row, hz, bucket, p->in_bucket[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
+/* Adds a part of the answer to the rows. False: it is invalid. */
 static bool take_latencies(struct mkperf_recorder *r, void *self)
 {
     const mkperf_Latency *answer = &r->link.answer.msg.latency;
     struct mkperf_latency_rows *rows = self;
-    bool right = answer->tick_hz != 0;
 
-    for (unsigned i = 0; right && i < answer->pairs_count; i++) {
-        right = add_pair(r, rows, answer->tick_hz, &answer->pairs[i]);
-    }
-    if (!right) {
+    if (answer->tick_hz == 0) {
         return false;
+    }
+    for (unsigned i = 0; i < answer->pairs_count; i++) {
+        const mkperf_LatencyPair *p = &answer->pairs[i];
+        uint64_t bucket = 0;
+        if ((unsigned)p->kind >= MKPERF_LATENCY_KINDS || p->bucket_count != p->in_bucket_count) {
+            return false;
+        }
+        bool irq = p->kind == mkperf_LatencyKind_LATENCY_IRQ;
+        struct mkperf_latency_row *row = mkperf_latency_row(
+            rows, (enum mkperf_latency_kind)p->kind, irq ? "" : mkperf_recorder_pd(r, p->from),
+            mkperf_recorder_pd(r, p->to), p->irq);
+        row->ns.count += p->count;
+        row->ns.total += p->total_ticks;
+        if (p->max_ticks > row->ns.max) {
+            row->ns.max = p->max_ticks;
+            row->max_at = p->max_at;
+        }
+        row->busy += p->busy;
+        for (unsigned k = 0; k < p->bucket_count; k++) {
+            bucket += p->bucket[k];
+            if (!mkperf_latency_row_add(row, answer->tick_hz, bucket, p->in_bucket[k])) {
+                return false;
+            }
+        }
     }
     rows->tick_hz = answer->tick_hz;
     rows->dropped = answer->pairs_dropped;

@@ -84,32 +84,27 @@ enum mkperf_status mkperf_source_fd_write(struct mkperf_source *s, const void *p
 
 /* ---- serial:DEVICE,BAUD: raw, 8 bits, no parity, no flow control ---- */
 
-enum { DEFAULT_BAUD = 115200, LEAST_BAUD = 9600 };
-
-/* Stores a usual baud rate. libc knows which those are; below 9600 it also accepts its own numbers for them. */
-static bool find_speed(const char *text, speed_t *speed)
-{
-    struct termios t = {.c_cflag = 0};
-    char *end;
-    unsigned long baud = strtoul(text, &end, 10);
-
-    *speed = (speed_t)baud;
-    return *text != '\0' && *end == '\0' && baud >= LEAST_BAUD && baud <= UINT_MAX &&
-           cfsetspeed(&t, *speed) == 0;
-}
+enum { LEAST_BAUD = 9600 };
+static const char default_baud[] = "115200";
 
 enum mkperf_status mkperf_open_serial(struct mkperf_source *s, const char *where,
                                       struct mkperf_error *e)
 {
     const char *comma = strrchr(where, ',');
     size_t n = comma != NULL ? (size_t)(comma - where) : strlen(where);
-    speed_t speed = DEFAULT_BAUD;
+    const char *text = comma != NULL ? comma + 1 : default_baud;
+    char *end;
+    unsigned long baud = strtoul(text, &end, 10);
+    speed_t speed = (speed_t)baud;
+    struct termios t = {.c_cflag = 0};
 
-    if (n == 0 || (comma != NULL && !find_speed(comma + 1, &speed))) {
+    /* libc knows which rates are usual; below 9600 it also accepts its own numbers for them. */
+    if (n == 0 || *text == '\0' || *end != '\0' || baud < LEAST_BAUD || baud > UINT_MAX ||
+        cfsetspeed(&t, speed) != 0) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                "-t %s: want serial:DEVICE,BAUD with a usual baud rate (%d if "
+                                "-t %s: want serial:DEVICE,BAUD with a usual baud rate (%s if "
                                 "none is given)",
-                                s->spec, DEFAULT_BAUD);
+                                s->spec, default_baud);
     }
     char *device = mkperf_xprintf("%.*s", (int)n, where);
     s->fd = open(device, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
@@ -123,7 +118,6 @@ enum mkperf_status mkperf_open_serial(struct mkperf_source *s, const char *where
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", s->spec,
                                 in_use ? "in use by another program" : strerror(reason));
     }
-    struct termios t;
     bool is_line = tcgetattr(s->fd, &t) == 0;
     if (is_line) { /* raw, 8 bits */
         cfmakeraw(&t);
