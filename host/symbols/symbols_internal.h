@@ -101,7 +101,7 @@ static inline int64_t mkperf_signed_field(uint32_t instruction, unsigned low, un
 /* Returns whether an instruction of AArch64 is a call: bl, blr and its authenticated forms. */
 static inline bool mkperf_is_call(uint32_t i)
 {
-    return (i & 0xfc000000) == 0x94000000 || (i & 0xfefff800) == 0xd63f0000;
+    return (i & 0xfc000000) == 0x94000000 || (i & 0xfefff000) == 0xd63f0000;
 }
 
 /* unwind.c: the call-frame information at pc, which the caller frees; NULL if there is none. */

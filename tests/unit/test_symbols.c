@@ -491,6 +491,25 @@ static void test_demangling(void **state)
     mkperf_demangler_free(d);
 }
 
+/* Encodings by the GNU assembler, for Armv8.3. */
+static void test_calls(void **state)
+{
+    static const uint32_t calls[] = {
+        0x94000000, 0xd63f0000, 0xd63f081f, /* bl, blr x0, blraaz x0 */
+        0xd63f0c7f, 0xd73f0801, 0xd73f0cbf, /* blrabz x3, blraa x0, x1, blrab x5, sp */
+    };
+    static const uint32_t others[] = {
+        0x14000000, 0xd61f0000, 0xd71f0801, /* b, br x0, braa x0, x1 */
+        0xd65f03c0, 0xd65f0bff, 0xd69f03e0, /* ret, retaa, eret */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        assert_true(mkperf_is_call(calls[i]));
+        assert_false(mkperf_is_call(others[i]));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -498,6 +517,7 @@ int main(void)
         cmocka_unit_test(test_lines),       cmocka_unit_test(test_leaf_repair),
         cmocka_unit_test(test_undecidable), cmocka_unit_test(test_errors),
         cmocka_unit_test(test_kallsyms),    cmocka_unit_test(test_demangling),
+        cmocka_unit_test(test_calls),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
