@@ -175,25 +175,6 @@ static void print_pds(const struct mkperf_analysis *a, FILE *out)
     }
 }
 
-static void print_inversions(const struct mkperf_analysis *a, FILE *out)
-{
-    if (a->ninversions == 0) {
-        return;
-    }
-    fputs("\n# priority inversions, us\n     count          total          worst  what\n", out);
-    for (unsigned i = 0; i < a->ninversions; i++) {
-        const struct mkperf_inversion *v = &a->inversion[i];
-
-        fprintf(out,
-                "%10" PRIu64 " %14.3f %14.3f  %s waited for %s while %s ran; the longest from %.6f "
-                "to %.6f s\n",
-                v->count, (double)v->total / 1e3, (double)v->worst / 1e3,
-                mkperf_analysis_name(a, v->high), mkperf_analysis_name(a, v->holder),
-                mkperf_analysis_name(a, v->runner), (double)v->worst_from / 1e9,
-                (double)(v->worst_from + v->worst) / 1e9);
-    }
-}
-
 void report_latency_print(const struct report_latency *l, FILE *out)
 {
     const struct mkperf_analysis *a = l->analysis;
@@ -239,7 +220,21 @@ void report_latency_print(const struct report_latency *l, FILE *out)
     }
     print_latencies(l, &wake_ups, out);
     if (a != NULL) {
-        print_inversions(a, out);
+        for (unsigned i = 0; i < a->ninversions; i++) {
+            const struct mkperf_inversion *v = &a->inversion[i];
+
+            fprintf(
+                out,
+                "%s%10" PRIu64 " %14.3f %14.3f  %s waited for %s while %s ran; the longest from "
+                "%.6f to %.6f s\n",
+                i == 0 ? "\n# priority inversions, us\n     count          total          worst  "
+                         "what\n"
+                       : "",
+                v->count, (double)v->total / 1e3, (double)v->worst / 1e3,
+                mkperf_analysis_name(a, v->high), mkperf_analysis_name(a, v->holder),
+                mkperf_analysis_name(a, v->runner), (double)v->worst_from / 1e9,
+                (double)(v->worst_from + v->worst) / 1e9);
+        }
         print_pds(a, out);
         uint64_t span = a->last_ns - a->first_ns;
         fputs("\n# cores, % of each core's time\n    busy     idle  unknown  core\n", out);

@@ -422,8 +422,6 @@ enum report_verdict {
     REPORT_VERDICTS
 };
 
-struct report_comparison; /* comparison.h */
-
 /* What questions are about. */
 struct report_question {
     const char *input;
@@ -432,7 +430,7 @@ struct report_question {
     /* analysis of scheduling events; NULL: none were recorded */
     const struct mkperf_analysis *events;
     uint64_t span;                        /* ns from the first event to the last */
-    struct report_comparison *comparison; /* the comparison for `regression`; else NULL */
+    struct report_comparison *comparison; /* comparison.h: for `regression`; else NULL */
     struct mkperf_error *e;
 };
 

@@ -44,10 +44,6 @@ extern struct view_http {
 } view_http;
 enum mkperf_status view_http_load(struct mkperf_error *e); /* Errors: FAILED, it is not there. */
 
-struct MHD_Daemon;
-struct view_shown;
-struct view_live;
-
 enum { VIEW_TOKEN = 32, VIEW_FILES_MAX = 64, VIEW_CONNECTIONS = 32 };
 
 /* A connection is silent until it sends a request. When nearly all places are taken, the oldest silent connection is closed. */
