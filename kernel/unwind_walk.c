@@ -19,10 +19,8 @@
 
 #include "hook.h"
 
-enum { UNWIND_WORD = 8 };
-
 /* Bits of an offset that is outside of a page, or misaligned. */
-#define NOT_IN_PAGE (~(MKPERF_PAGE_BYTES - UNWIND_WORD))
+#define NOT_IN_PAGE (~(MKPERF_PAGE_BYTES - sizeof(uint64_t)))
 
 /* A value that a thread on another core may change meanwhile. The compiler cannot load it again after this. An
  * atomic load would take an instruction more for its address. */
@@ -47,8 +45,8 @@ MKPERF_INLINE bool read_word(struct unwind_stack *k, uint64_t at, uint64_t *out)
 {
     if (__builtin_expect(((at - k->page) & NOT_IN_PAGE) != 0, 0)) {
         uint64_t page = at & ~(MKPERF_PAGE_BYTES - 1);
-        uintptr_t window = at % UNWIND_WORD == 0 ? mkperf_port_user_page(k->thread, k->level, page)
-                                                 : 0;
+        uintptr_t window =
+            at % sizeof(uint64_t) == 0 ? mkperf_port_user_page(k->thread, k->level, page) : 0;
         if (window == 0) {
             return false;
         }
@@ -124,14 +122,14 @@ uint32_t mkperf_unwind(const struct mkperf_hook *s, const struct mkperf_port_con
             break;
         }
         uint64_t cfa = ((rule & MKPERF_UNWIND_FROM_FP) != 0 ? fp : sp) +
-                       UNWIND_WORD * (rule & 0xffff);
+                       sizeof(uint64_t) * (rule & 0xffff);
         uint64_t ra = rule >> 16 & 0xffff;
         uint64_t saved = rule >> 32 & 0xffff;
         /* Only the innermost function can have its return address in the register and no frame. */
         bool leaf = ra == 0 || cfa <= sp;
         if ((leaf && (n != 0 || cfa < sp)) ||
-            (ra != 0 && !read_word(&stack, cfa - UNWIND_WORD * ra, &ret)) ||
-            (saved != 0 && !read_word(&stack, cfa - UNWIND_WORD * saved, &fp))) {
+            (ra != 0 && !read_word(&stack, cfa - sizeof(uint64_t) * ra, &ret)) ||
+            (saved != 0 && !read_word(&stack, cfa - sizeof(uint64_t) * saved, &fp))) {
             flags = MKPERF_SAMPLE_BAD_FP;
             break;
         }

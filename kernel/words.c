@@ -68,9 +68,7 @@ void mkperf_words_read(struct mkperf_hook *s, bool all, uint64_t time)
     }
     if (set != 0 || all) {
         unsigned bytes = (unsigned)(put - w) * 8;
-        w[MKPERF_WORD_HEADER] = mkperf_record_header(
-            MKPERF_RECORD_WORDS, bytes, 0, 0, all ? MKPERF_WORDS_ALL : 0, mkperf_port_core());
-        w[MKPERF_WORD_TIME] = time;
+        mkperf_hook_head(w, MKPERF_RECORD_WORDS, bytes, all ? MKPERF_WORDS_ALL : 0, time);
         w[MKPERF_WORDS_SET] = set & s->words.seen;
         mkperf_hook_publish(s, bytes);
     }

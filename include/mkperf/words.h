@@ -10,7 +10,7 @@
  * kernel/words.c reads the table and writes the record. A kernel that does not report switches has no MKPERF_FEATURE_EVENTS.
  *
  * WORDS
- *   word 0   flags: MKPERF_WORDS_ALL, the record has all words that the kernel can read
+ *   word 0   bits 40-47: MKPERF_WORDS_ALL, the record has all words that the kernel can read
  *   word 1   time of the reading, ticks. It is the time of the switch that follows
  *   word 2   set of words whose values follow, bit = place in the table
  *   then     values in pairs, ascending: of words 0 and 1, 2 and 3, ... A pair is there if one of its
@@ -33,7 +33,7 @@ enum mkperf_words_limits {
     MKPERF_MAX_WORDS = 64,
     MKPERF_WORDS_SET = 2,   /* place of the set in a record */
     MKPERF_WORDS_FIXED = 3, /* words of a record before the values */
-    MKPERF_WORDS_ALL = 1,   /* a flag: the record has all words */
+    MKPERF_WORDS_ALL = 1,   /* the record has all words */
 };
 
 /* A word in the table: an address in the profiler PD, which is a multiple of 8, and in bits 56 to 63

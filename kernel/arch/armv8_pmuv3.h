@@ -44,11 +44,6 @@
 #define MKPERF_SELECT_BITS \
     (MKPERF_SELECT_P | MKPERF_SELECT_U | MKPERF_SELECT_NSH | MKPERF_SELECT_M | MKPERF_SELECT_EVENT)
 
-/* The kernel's exception level. A kernel at EL2 has guests, and EL1 is theirs; its port defines this. */
-#ifndef MKPERF_PMU_LEVEL
-#define MKPERF_PMU_LEVEL 1
-#endif
-
 /* Whether an overflow in the kernel, or in user mode, is to become a sample. The filters have decided that. */
 #define mkperf_pmu_wants(select, kernel) true
 
@@ -161,7 +156,7 @@ static inline void mkperf_pmu_boot(void)
 static inline void mkperf_pmu_describe(uint64_t *out)
 {
     out[0] = MKPERF_READ_REGISTER("midr_el1");
-    out[1] = MKPERF_READ_REGISTER("pmcr_el0") | (uint64_t)(MKPERF_PMU_LEVEL == 2) << 32;
+    out[1] = MKPERF_READ_REGISTER("pmcr_el0") | (MKPERF_READ_REGISTER("CurrentEL") >> 3 & 1) << 32;
     out[2] = MKPERF_READ_REGISTER("pmceid0_el0");
     out[3] = MKPERF_READ_REGISTER("pmceid1_el0");
 }

@@ -2,10 +2,7 @@
 /*
  * What mkperf_port.h needs of AArch64, with and without hypervisor support. riscv_port.h has the same.
  */
-#ifndef MKPERF_SEL4_ARM_PORT_H
-#define MKPERF_SEL4_ARM_PORT_H
-
-#define MKPERF_PMU_LEVEL config_ternary(CONFIG_ARM_HYPERVISOR_SUPPORT, 2, 1)
+#pragma once
 
 #include <arch/armv8_pmuv3.h>
 #include <mkperf_node.h>
@@ -55,5 +52,3 @@ static inline uint64_t mkperf_port_tick_hz(void)
     MRS(CNTFRQ, hz);
     return hz;
 }
-
-#endif

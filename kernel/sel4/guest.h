@@ -5,8 +5,7 @@
  * Owns: what the other files of this folder ask about guests; guest.c has the rest. A kernel without hypervisor support
  * has no guests, and nothing is left of these functions.
  */
-#ifndef MKPERF_SEL4_GUEST_H
-#define MKPERF_SEL4_GUEST_H
+#pragma once
 
 #include <hook.h>
 
@@ -39,7 +38,5 @@ word_t mkperf_faultOf(struct mkperf_hook *hook, tcb_t *thread, tcb_t *handler);
 #define mkperf_guestMode(THREAD) MKPERF_GUEST_NONE
 #define mkperf_initGuests()
 #define mkperf_faultOf(HOOK, THREAD, HANDLER) MKPERF_FAULT_THREAD
-
-#endif
 
 #endif

@@ -5,8 +5,7 @@
  * Owns: the inline part of these calls. The other files of this folder do the rest; README.md has an overview,
  * and docs/hook.md describes how the hook fits into the kernel.
  */
-#ifndef MKPERF_SEL4_H
-#define MKPERF_SEL4_H
+#pragma once
 
 #include <config.h>
 
@@ -57,12 +56,8 @@ void mkperf_mappingsChanged(void);
 void mkperf_threadDeleted(tcb_t *tcb);
 void mkperf_handlerDeleted(irq_t irq);
 
-/* The inline functions and macros below call these if there is something to do. */
+/* The inline functions below call these if there is something to do. */
 void mkperf_request(word_t handled);
-void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver);
-void mkperf_tellSignal(notification_t *ntfn);
-void mkperf_tellFault(tcb_t *tcb);
-void mkperf_tellAwakened(tcb_t *tcb);
 void mkperf_askedRequest(void);
 
 /* Returns whether the session has scheduling events or counts. */
@@ -70,6 +65,19 @@ static inline bool_t mkperf_reports(void)
 {
     return unlikely(mkperf_entry[CURRENT_CPU_INDEX()].reports);
 }
+
+/* Each is called only while mkperf_reports().
+ *
+ *   tellMessage   in doIPCTransfer: a message was copied. endpoint: NULL if it is a reply. The message of a fault has an
+ *                 endpoint, too
+ *   tellSignal    in performInvocation_Notification: the current thread signals ntfn
+ *   tellAwakened  in tcbReleaseDequeue: tcb has a budget again and can run
+ *   tellFault     in handleFault: current_fault is that of tcb
+ */
+void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver);
+void mkperf_tellSignal(notification_t *ntfn);
+void mkperf_tellAwakened(tcb_t *tcb);
+void mkperf_tellFault(tcb_t *tcb);
 
 /* Called in handleVCPUFault: if a guest has accessed a register of the PMU, carries that out and
  * returns true (guest.c). */
@@ -95,21 +103,3 @@ static inline void mkperf_rescheduled(void)
         mkperf_askedRequest();
     }
 }
-
-#define MKPERF_IF_REPORTS(call) (mkperf_reports() ? (call) : (void)0)
-
-/* Called in doIPCTransfer: a message was copied. endpoint: NULL if it is a reply. The message of a
- * fault has an endpoint, too. */
-#define mkperf_delivered(sender, endpoint, receiver) \
-    MKPERF_IF_REPORTS(mkperf_tellMessage(sender, endpoint, receiver))
-
-/* Called in performInvocation_Notification: the current thread signals ntfn. */
-#define mkperf_notified(ntfn) MKPERF_IF_REPORTS(mkperf_tellSignal(ntfn))
-
-/* Called in tcbReleaseDequeue: tcb has a budget again and can run. */
-#define mkperf_awakened(tcb) MKPERF_IF_REPORTS(mkperf_tellAwakened(tcb))
-
-/* Called in handleFault: current_fault is that of tcb. */
-#define mkperf_fault(tcb) MKPERF_IF_REPORTS(mkperf_tellFault(tcb))
-
-#endif

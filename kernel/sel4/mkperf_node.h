@@ -7,8 +7,7 @@
  * mkperf_threadDeleted, mkperf_handlerDeleted and a request for another core write to the states of all cores,
  * with the lock.
  */
-#ifndef MKPERF_SEL4_NODE_H
-#define MKPERF_SEL4_NODE_H
+#pragma once
 
 #include <guest.h>
 #include <hook.h>
@@ -87,5 +86,3 @@ void mkperf_qemuFollow(const struct mkperf_hook *hook);
 /* memory.c */
 void mkperf_initMemory(void);
 word_t mkperf_stackPage(struct mkperf_stack *stack, tcb_t *thread, word_t page);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Owns: what kernel/ reads of threads: registers, badges, callers. memory.c reads user memory.
  */
-#ifndef MKPERF_SEL4_PORT_H
-#define MKPERF_SEL4_PORT_H
+#pragma once
 
 #include <linker.h>
 
@@ -29,10 +28,6 @@
 #include <arch/fastpath/fastpath.h>
 #include <fastpath/fastpath.h>
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #define UINT32_C(x) x##u
 #define UINT64_C(x) x##ull
 
@@ -41,8 +36,6 @@
 #else
 #include <arm_port.h>
 #endif
-#include <mkperf/descriptor.h>
-#include <mkperf_node.h>
 
 #define MKPERF_PORT_CORES CONFIG_MAX_NUM_NODES
 #define MKPERF_PORT_FEATURES \
@@ -148,21 +141,6 @@ static inline struct mkperf_identity mkperf_port_identity(const void *of)
     return id;
 }
 
-/* Returns the capability at `place` in a CSpace, as lookup_fp does. A CSpace has one level in almost all systems, and
- * the look-up of that is shorter. */
-static inline cap_t mkperf_lookup(cap_t root, word_t place)
-{
-    if (likely(cap_get_capType(root) == cap_cnode_cap)) {
-        word_t radix = cap_cnode_cap_get_capCNodeRadix(root);
-
-        if (likely(radix + cap_cnode_cap_get_capCNodeGuardSize(root) == wordBits &&
-                   place >> radix == cap_cnode_cap_get_capCNodeGuard(root))) {
-            return CTE_PTR(cap_cnode_cap_get_capCNodePtr(root))[place & MASK(radix)].cap;
-        }
-    }
-    return lookup_fp(root, place);
-}
-
 /*
  * Returns the thread whose protected call `of` is serving, or NULL. A thread that serves a call holds a reply
  * object on which the caller is blocked. reply: the place of the object's capability in the CSpace of `of`.
@@ -171,7 +149,7 @@ static inline cap_t mkperf_lookup(cap_t root, word_t place)
  */
 static inline const void *mkperf_port_caller(const void *of, uint64_t reply)
 {
-    cap_t cap = mkperf_lookup(TCB_PTR_CTE_PTR((tcb_t *)of, tcbCTable)->cap, reply);
+    cap_t cap = lookup_fp(TCB_PTR_CTE_PTR((tcb_t *)of, tcbCTable)->cap, reply);
 
     if (unlikely(cap_get_capType(cap) != cap_reply_cap)) {
         return NULL;
@@ -242,6 +220,4 @@ static inline void mkperf_port_wake(void)
 #include <arch/riscv_frames.h>
 #else
 #include <arch/aapcs64.h>
-#endif
-
 #endif

@@ -6,8 +6,7 @@
  * modes (arch/riscv_sscofpmf.h). What overflowed before an entry then belongs to what the entry interrupted, and what is
  * found later to the kernel. entries.c looks in both places.
  */
-#ifndef MKPERF_SEL4_RISCV_PORT_H
-#define MKPERF_SEL4_RISCV_PORT_H
+#pragma once
 
 #include <arch/riscv_sscofpmf.h>
 #include <mkperf_node.h>
@@ -82,5 +81,3 @@ static inline uint64_t mkperf_port_tick_hz(void)
 /* riscv.c: the interrupt of an overflow; the boundary where the kernel is left. */
 void mkperf_overflowed(word_t flags) NORETURN;
 void mkperf_leaving(void);
-
-#endif

@@ -27,10 +27,9 @@ static word_t reasonOf(tcb_t *thread)
     if (thread == NULL) {
         return MKPERF_STOPPED_UNKNOWN;
     }
-    if (thread == NODE_STATE(ksIdleThread)) {
-        return MKPERF_STOPPED_IDLE;
-    }
     switch (thread_state_get_tsType(thread->tcbState)) {
+    case ThreadState_IdleThreadState:
+        return MKPERF_STOPPED_IDLE;
     case ThreadState_BlockedOnReply:
         return faulted(thread) ? MKPERF_STOPPED_FAULTED : MKPERF_STOPPED_CALLED;
     case ThreadState_BlockedOnSend:

@@ -139,7 +139,7 @@ static enum mkperf_encode_result add_words(struct mkperf_sched_encoder *e, uint6
                                            const uint64_t *record, unsigned size)
 {
     unsigned core = mkperf_record_core(header);
-    bool all = (mkperf_record_flags(header) & MKPERF_WORDS_ALL) != 0;
+    bool all = (mkperf_record_counter(header) & MKPERF_WORDS_ALL) != 0;
     uint64_t what = mkperf_sched_what(mkperf_SchedKind_SCHED_READING, 0, 0);
     uint64_t set = record[MKPERF_WORDS_SET];
     uint8_t number[MKPERF_MAX_WORDS];

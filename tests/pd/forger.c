@@ -12,6 +12,7 @@
 
 #include <mkperf/descriptor.h>
 #include <mkperf/ring.h>
+#include <mkperf/words.h>
 
 #include "say.h"
 #include "spin.h"

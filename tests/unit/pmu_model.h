@@ -84,6 +84,7 @@ static uint64_t model_read(const char *name)
            : is(name, "pmceid0_el0")  ? m.ceid[0]
            : is(name, "pmceid1_el0")  ? m.ceid[1]
            : is(name, "midr_el1")     ? m.midr
+           : is(name, "CurrentEL")    ? 1 << 2
            : is(name, "pmovsclr_el0") ? m.overflow
                                       : (assert_string_equal(name, "pmcntenset_el0"), m.enabled);
 }

@@ -244,7 +244,7 @@ static void take_all(struct taken *t)
         unsigned type = mkperf_record_type(w[0]);
         if (type == MKPERF_RECORD_WORDS) {
             t->readings++;
-            t->flags = mkperf_record_flags(w[0]);
+            t->flags = mkperf_record_counter(w[0]);
             t->time = w[MKPERF_WORD_TIME];
             t->set = w[MKPERF_WORDS_SET];
             unsigned at = MKPERF_WORDS_FIXED;

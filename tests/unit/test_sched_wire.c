@@ -483,7 +483,7 @@ static void add_words(unsigned core, uint64_t time, uint64_t changed, bool all)
         }
     }
     record[0] =
-        mkperf_record_header(MKPERF_RECORD_WORDS, 8 * n, 0, 0, all ? MKPERF_WORDS_ALL : 0, core);
+        mkperf_record_header(MKPERF_RECORD_WORDS, 8 * n, 0, all ? MKPERF_WORDS_ALL : 0, 0, core);
     record[MKPERF_WORD_TIME] = time;
     record[MKPERF_WORDS_SET] = changed & ((UINT64_C(1) << WORDS) - 1);
     add_record(record, n);
