@@ -16,7 +16,8 @@ enum { SELF = 0 }; /* the member callee of a row that is not a call */
 
 struct row {
     uint32_t function, line, callee; /* callee: a function + 1, or SELF */
-    uint32_t last;                   /* the chain that was added last + 1, to find recursion */
+    uint32_t is_call, number;
+    uint32_t last; /* the chain that was added last + 1, to find recursion */
 };
 
 struct callgrind {
@@ -42,7 +43,11 @@ static uint32_t row_number(struct callgrind *g, uint32_t function, uint32_t line
     if (number == known) {
         MKPERF_GROW(g->row, g->room, (size_t)number + 1);
         MKPERF_GROW(g->cost, g->cost_room, ((size_t)number + 1) * g->columns);
-        g->row[number] = (struct row){.function = function, .line = line, .callee = callee};
+        g->row[number] = (struct row){.function = function,
+                                      .line = line,
+                                      .callee = callee,
+                                      .is_call = callee != SELF,
+                                      .number = number};
     }
     return number;
 }
@@ -99,22 +104,6 @@ static void add_chain(struct callgrind *g, const struct mkperf_profile_chain *ch
         }
     }
     add_cost(g, row_number(g, pd_function(s, pd), 0, callee), chain, number);
-}
-
-/* Sorts rows by function; the row of the function itself precedes those of its calls. */
-static int compare_rows(const void *a, const void *b, void *context)
-{
-    const struct callgrind *g = context;
-    const struct row *x = &g->row[*(const uint32_t *)a], *y = &g->row[*(const uint32_t *)b];
-
-    if (x->function != y->function) {
-        return mkperf_compare(x->function, y->function);
-    }
-    if ((x->callee == SELF) != (y->callee == SELF)) {
-        return x->callee == SELF ? -1 : 1;
-    }
-    return x->line != y->line ? mkperf_compare(x->line, y->line)
-                              : mkperf_compare(x->callee, y->callee);
 }
 
 /* Writes a text in a line. */
@@ -209,18 +198,16 @@ enum mkperf_status mkperf_callgrind_write(const struct mkperf_export *x, struct 
     put_costs(&g, sums);
     const struct mkperf_places *s = &c->places;
     uint32_t n = g.rows.count;
-    uint32_t *order = mkperf_xcalloc((size_t)n + 1, sizeof *order);
     g.named_function = mkperf_xcalloc((size_t)pd_function(s, 0) + s->npds + 1, sizeof(bool));
     g.named_file = mkperf_xcalloc(s->texts.count, sizeof(bool));
     function_names_init(&g.names, s);
+    /* By function; the row of the function itself precedes those of its calls. */
+    MKPERF_SORT(g.row, n, MKPERF_UP(g.row, function), MKPERF_UP(g.row, is_call),
+                MKPERF_UP(g.row, line), MKPERF_UP(g.row, callee));
     for (uint32_t i = 0; i < n; i++) {
-        order[i] = i;
-    }
-    qsort_r(order, n, sizeof *order, compare_rows, &g);
-    for (uint32_t i = 0; i < n; i++) {
-        const struct row *row = &g.row[order[i]];
-        const uint64_t *cost = g.cost + (size_t)order[i] * g.columns;
-        if (i == 0 || row->function != g.row[order[i - 1]].function) {
+        const struct row *row = &g.row[i];
+        const uint64_t *cost = g.cost + (size_t)row->number * g.columns;
+        if (i == 0 || row->function != row[-1].function) {
             mkperf_textout_puts(t, "\n");
             put_function(&g, row->function, "");
         }
@@ -231,7 +218,6 @@ enum mkperf_status mkperf_callgrind_write(const struct mkperf_export *x, struct 
         mkperf_textout_u64(t, row->line);
         put_costs(&g, cost);
     }
-    free(order);
     mkperf_hash_free(&g.rows);
     free(g.row);
     free(g.cost);

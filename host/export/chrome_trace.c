@@ -59,38 +59,27 @@ static void put_slice(struct chrome *c, unsigned process, uint32_t thread, const
     mkperf_textout_puts(&c->text, "}");
 }
 
-/* Writes what a PD did. `other`: the PD that this is about, or "". */
-static void put_state(struct chrome *c, const struct mkperf_interval *i, const char *what,
-                      const char *other)
-{
-    char text[160];
-
-    snprintf(text, sizeof text, "%s%s", what, other);
-    put_slice(c, PDS, i->pd, text, i->from, i->to);
-}
-
 static void on_interval(void *self, const struct mkperf_interval *i)
 {
+    /* What a PD does, and whether the PD that this is about follows. A waiting PD, and an unknown state, have an empty track. */
+    static const struct {
+        const char *what;
+        bool by;
+    } shown[MKPERF_PD_STATES] = {
+        [MKPERF_PD_RUNNING] = {"running", false}, [MKPERF_PD_READY] = {"ready, runs: ", true},
+        [MKPERF_PD_CALLING] = {"calls ", true},   [MKPERF_PD_THROTTLED] = {"throttled", false},
+        [MKPERF_PD_STOPPED] = {"stopped", false},
+    };
     struct chrome *c = self;
-    const char *by = mkperf_analysis_name(c->analysis, i->by);
+    char text[160];
 
-    switch (i->state) {
-    case MKPERF_PD_RUNNING:
-        put_state(c, i, "running", "");
+    if (shown[i->state].what != NULL) {
+        snprintf(text, sizeof text, "%s%s", shown[i->state].what,
+                 shown[i->state].by ? mkperf_analysis_name(c->analysis, i->by) : "");
+        put_slice(c, PDS, i->pd, text, i->from, i->to);
+    }
+    if (i->state == MKPERF_PD_RUNNING) {
         put_slice(c, CORES, i->core, mkperf_analysis_name(c->analysis, i->pd), i->from, i->to);
-        break;
-    case MKPERF_PD_READY:
-        put_state(c, i, "ready, runs: ", by);
-        break;
-    case MKPERF_PD_CALLING:
-        put_state(c, i, "calls ", by);
-        break;
-    case MKPERF_PD_THROTTLED:
-    case MKPERF_PD_STOPPED:
-        put_state(c, i, mkperf_pd_state_names[i->state], "");
-        break;
-    default:
-        break; /* a waiting PD, and an unknown state, have an empty track */
     }
 }
 

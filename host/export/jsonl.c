@@ -89,26 +89,6 @@ static enum mkperf_status print_pd(void *self, const struct mkperf_pd *pd, struc
     return mkperf_places_pd(&j->places, pd, e);
 }
 
-static void print_frame(struct jsonl *j, const struct mkperf_sample *s,
-                        const struct mkperf_place *place, const struct mkperf_frame *frame)
-{
-    const struct mkperf_function *f = &j->places.function[frame->function];
-    struct mkperf_textout *t = &j->text;
-
-    mkperf_json(t, ",{'function':%s", mkperf_places_text(&j->places, f->name));
-    if (f->pd != s->pd) {
-        bool inferred = mkperf_places_inferred(&j->places, s->event) &&
-                        !mkperf_places_ambiguous(&j->places, s->pd);
-        mkperf_json_known(t, "pd", mkperf_places_pd_name(&j->places, f->pd));
-        mkperf_textout_puts(t, inferred ? ",\"inferred\":true" : "");
-    }
-    mkperf_json(t, ",'addr':'0x%" PRIx64 "'", place->addr);
-    mkperf_json_known(t, "file", mkperf_places_text(&j->places, frame->file));
-    put_number(t, "line", frame->line);
-    mkperf_textout_puts(t, f->kernel ? ",\"kernel\":true" : "");
-    mkperf_textout_puts(t, f->inlined ? ",\"inlined\":true}" : "}");
-}
-
 static enum mkperf_status print_sample(void *self, const struct mkperf_sample *s,
                                        struct mkperf_error *e)
 {
@@ -143,9 +123,21 @@ static enum mkperf_status print_sample(void *self, const struct mkperf_sample *s
                                                                         : "user");
     for (uint32_t i = 0; i < n; i++) {
         uint32_t frames;
-        const struct mkperf_frame *f = mkperf_places_frames(&j->places, place[i], &frames);
-        for (uint32_t k = 0; k < frames; k++) {
-            print_frame(j, s, &j->places.place[place[i]], &f[k]);
+        const struct mkperf_frame *frame = mkperf_places_frames(&j->places, place[i], &frames);
+        for (; frames-- > 0; frame++) {
+            const struct mkperf_function *f = &j->places.function[frame->function];
+            mkperf_json(t, ",{'function':%s", mkperf_places_text(&j->places, f->name));
+            if (f->pd != s->pd) {
+                bool inferred = mkperf_places_inferred(&j->places, s->event) &&
+                                !mkperf_places_ambiguous(&j->places, s->pd);
+                mkperf_json_known(t, "pd", mkperf_places_pd_name(&j->places, f->pd));
+                mkperf_textout_puts(t, inferred ? ",\"inferred\":true" : "");
+            }
+            mkperf_json(t, ",'addr':'0x%" PRIx64 "'", j->places.place[place[i]].addr);
+            mkperf_json_known(t, "file", mkperf_places_text(&j->places, frame->file));
+            put_number(t, "line", frame->line);
+            mkperf_textout_puts(t, f->kernel ? ",\"kernel\":true" : "");
+            mkperf_textout_puts(t, f->inlined ? ",\"inlined\":true}" : "}");
         }
     }
     mkperf_textout_puts(t, "]}\n");

@@ -55,30 +55,6 @@ static void put_sample_label(struct pprof *p, const char *key, uint64_t text)
     pb_pair(&p->f, 3, extra_string(p, key), text);
 }
 
-static void put_sample_message(struct pprof *p, const struct mkperf_profile_chain *chain)
-{
-    uint64_t location[MKPERF_PLACES_MAX], value[1 + MKPERF_MODEL_EVENTS] = {0};
-    const struct mkperf_places *s = &p->c->places;
-    size_t at = pb_begin(&p->f, PPROF_SAMPLE);
-    char core[16];
-
-    for (uint32_t i = 0; i < chain->n; i++) {
-        location[i] = (uint64_t)chain->place[i] + 1;
-    }
-    value[0] = chain->weight.samples;
-    value[1 + chain->event] = chain->weight.period;
-    pb_packed(&p->f, 1, location, chain->n);
-    pb_packed(&p->f, 2, value, 1 + p->c->nevents);
-    snprintf(core, sizeof core, "%u", chain->core);
-    put_sample_label(p, "pd", extra_string(p, mkperf_places_pd_name(s, chain->pd)));
-    put_sample_label(p, "core", extra_string(p, core));
-    put_sample_label(p, "event", event_string(p, chain->event));
-    put_sample_label(p, "mode",
-                     extra_string(p, s->place[chain->place[0]].kernel ? "kernel" : "user"));
-    pb_end(&p->f, at);
-    pb_flush(&p->f);
-}
-
 static void put_mapping_message(struct pprof *p, uint64_t number, struct mkperf_module *module,
                                 const char *name)
 {
@@ -182,7 +158,24 @@ enum mkperf_status mkperf_pprof_write(const struct mkperf_export *x, struct mkpe
     pb_number(&p->f, PPROF_DURATION_NANOS, p->c->last_ns - p->c->first_ns);
     for (uint32_t i = 0; i < p->c->chains.count; i++) {
         mkperf_profile_chain(p->c, i, &chain);
-        put_sample_message(p, &chain);
+        uint64_t location[MKPERF_PLACES_MAX], value[1 + MKPERF_MODEL_EVENTS] = {0};
+        size_t at = pb_begin(&p->f, PPROF_SAMPLE);
+        char core[16];
+        for (uint32_t k = 0; k < chain.n; k++) {
+            location[k] = (uint64_t)chain.place[k] + 1;
+        }
+        value[0] = chain.weight.samples;
+        value[1 + chain.event] = chain.weight.period;
+        pb_packed(&p->f, 1, location, chain.n);
+        pb_packed(&p->f, 2, value, 1 + c->nevents);
+        snprintf(core, sizeof core, "%u", chain.core);
+        put_sample_label(p, "pd", extra_string(p, mkperf_places_pd_name(&c->places, chain.pd)));
+        put_sample_label(p, "core", extra_string(p, core));
+        put_sample_label(p, "event", event_string(p, chain.event));
+        put_sample_label(
+            p, "mode", extra_string(p, c->places.place[chain.place[0]].kernel ? "kernel" : "user"));
+        pb_end(&p->f, at);
+        pb_flush(&p->f);
     }
     put_tables(p);
     function_names_free(&p->names);
