@@ -48,7 +48,7 @@ static enum mkperf_status read_whole_file(struct capture *c, const char *path, i
 
     while ((n = read(fd, c->buffer, sizeof c->buffer)) > 0) {
         done += (size_t)n;
-        mkperf_progress(MKPERF_BYTES, done, is_file ? (uint64_t)st.st_size : 0);
+        mkperf_progress(MKPERF_BYTES, (double)done, is_file ? (double)st.st_size : 0);
         if (mkperf_receiver_push(&c->receiver, c->buffer, (size_t)n, e) != MKPERF_OK) {
             return e->status == MKPERF_ERR_PROTOCOL ? mkperf_input_name_file(path, e) : e->status;
         }

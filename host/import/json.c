@@ -65,7 +65,7 @@ static __attribute__((noinline)) void fill_slow(struct mkperf_json *j)
         j->ended = got <= 0;
     }
     j->buffer[j->n] = 0; /* ends every scan */
-    mkperf_progress(MKPERF_BYTES, j->base, j->size);
+    mkperf_progress(MKPERF_BYTES, (double)j->base, (double)j->size);
 }
 
 static inline void fill_buffer(struct mkperf_json *j)

@@ -100,16 +100,17 @@ static enum mkperf_status kprof_refuse(struct kprof *k, const struct kprof_recor
     return k->in->lenient ? MKPERF_OK : kprof_bad(k, r->offset, reason);
 }
 
-__attribute__((format(printf, 2, 3))) static void kprof_warn(const struct kprof *k,
+/* Warns of n things, if there are any. */
+__attribute__((format(printf, 3, 4))) static void kprof_warn(const struct kprof *k, uint64_t n,
                                                              const char *format, ...)
 {
     char line[512];
     va_list args;
-    int n = snprintf(line, sizeof line, "%.200s: ", k->path);
+    int used = snprintf(line, sizeof line, "%.200s: ", k->path);
 
-    if (k->in->warn != NULL) {
+    if (n > 0 && k->in->warn != NULL) {
         va_start(args, format);
-        vsnprintf(line + n, sizeof line - (size_t)n, format, args);
+        vsnprintf(line + used, sizeof line - (size_t)used, format, args);
         va_end(args);
         k->in->warn(k->in->self, line);
     }
@@ -178,7 +179,7 @@ static int64_t announce_kprof_pd(struct kprof *k, uint32_t pid, const char *prog
         char *host = mkperf_xprintf("%s/%s", k->in->root_dir, file);
         struct mkperf_error why;
         if (mkperf_symbols_module(k->symbols, host, &p->module, &why) != MKPERF_OK) {
-            kprof_warn(k, "%s; its addresses get no names", why.text);
+            kprof_warn(k, 1, "%s; its addresses get no names", why.text);
             p->module = NULL;
         }
         free(host);
@@ -602,24 +603,17 @@ static enum mkperf_status read_both(struct kprof *k)
     k->session.max_frames = MKPERF_DEFAULT_FRAMES;
     MKPERF_TRY(mkperf_sink_begin(k->sink, &k->session, k->e));
     MKPERF_TRY(second_reading(k));
-    if (k->unread > 0) {
-        kprof_warn(k, "the last %" PRIu64 " bytes are an incomplete record and were omitted",
-                   k->unread);
-    }
-    if (k->not_fitting > 0) {
-        kprof_warn(k, "%" PRIu64 " records were omitted: they do not fit the era or are impossible",
-                   k->not_fitting);
-    }
-    if (k->unknown_types > 0) {
-        kprof_warn(k, "%" PRIu64 " records of unknown types were skipped", k->unknown_types);
-    }
-    if (k->deep > 0) {
-        kprof_warn(k, "%" PRIu64 " chains were cut at %d callers", k->deep, MKPERF_MAX_FRAMES);
-    }
-    if (k->other_infos > 0) {
-        kprof_warn(k, "%" PRIu64 " samples of further events were counted as the last event",
-                   k->other_infos);
-    }
+    kprof_warn(k, k->unread, "the last %" PRIu64 " bytes are an incomplete record and were omitted",
+               k->unread);
+    kprof_warn(k, k->not_fitting,
+               "%" PRIu64 " records were omitted: they do not fit the era or are impossible",
+               k->not_fitting);
+    kprof_warn(k, k->unknown_types, "%" PRIu64 " records of unknown types were skipped",
+               k->unknown_types);
+    kprof_warn(k, k->deep, "%" PRIu64 " chains were cut at %d callers", k->deep, MKPERF_MAX_FRAMES);
+    kprof_warn(k, k->other_infos,
+               "%" PRIu64 " samples of further events were counted as the last event",
+               k->other_infos);
     return MKPERF_OK;
 }
 

@@ -486,31 +486,27 @@ static const struct {
     {"cpu", TOPERF_CPU, NUMBER(cpu)},
 };
 
-static bool hexadecimal(const struct mkperf_json *j, uint64_t *out)
+/* Reads an ip leniently: it is hexadecimal if it has a letter, or if it is of a serial client's log. */
+static bool lenient_ip(struct toperf *t, uint64_t *out)
 {
+    const struct mkperf_json *j = &t->json;
+    uint64_t decimal;
+
+    if (!t->in->lenient || (j->token != MKPERF_JSON_WORD && j->token != MKPERF_JSON_STRING) ||
+        (!t->serial && toperf_number(j, &decimal) == NULL)) {
+        return false;
+    }
     size_t i = j->length > 2 && j->text[0] == '0' && (j->text[1] | 0x20) == 'x' ? 2 : 0;
     bool any = i < j->length && j->length - i <= 16;
-
     for (*out = 0; any && i < j->length; i++) {
         unsigned digit = mkperf_digit(j->text[i]);
         any = digit < 16;
         *out = *out << 4 | (digit & 15);
     }
-    return any;
-}
-
-/* Reads an ip leniently: it is hexadecimal if it has a letter, or if it is of a serial client's log. */
-static bool lenient_ip(struct toperf *t, uint64_t *out)
-{
-    uint64_t decimal;
-
-    if (!t->in->lenient ||
-        (t->json.token != MKPERF_JSON_WORD && t->json.token != MKPERF_JSON_STRING) ||
-        (!t->serial && toperf_number(&t->json, &decimal) == NULL) || !hexadecimal(&t->json, out)) {
-        return false;
+    if (any) {
+        toperf_note(t, TOPERF_HEX_IP);
     }
-    toperf_note(t, TOPERF_HEX_IP);
-    return true;
+    return any;
 }
 
 /* Reports an invalid value: an error, except in a lenient reading, which drops the sample. */

@@ -184,19 +184,6 @@ void perfdata_lines_write(FILE *f, enum perfdata_owner owner, unsigned number, c
     }
 }
 
-static struct mkperf_build_id from_hex(const char *text, bool derived)
-{
-    struct mkperf_build_id id = {.derived = derived};
-
-    for (unsigned high, low; id.n < MKPERF_BUILD_ID_BYTES; text += 2) {
-        if ((high = mkperf_digit(text[0])) > 15 || (low = mkperf_digit(text[1])) > 15) {
-            break;
-        }
-        id.byte[id.n++] = (uint8_t)(high << 4 | low);
-    }
-    return id;
-}
-
 /* Reads the values of a line into their structure. False: it has too few, and the structure is unchanged. */
 static bool read_fields(const struct row *row, const char *text, void *owner)
 {
@@ -225,7 +212,15 @@ static bool read_fields(const struct row *row, const char *text, void *owner)
                 perfin_set_text(to, text, n);
             }
         } else if (v->form == BUILD_ID || v->form == CONTENT || v->form == KERNEL_ID) {
-            *(struct mkperf_build_id *)to = from_hex(text, v->form == CONTENT);
+            struct mkperf_build_id *id = to;
+            *id = (struct mkperf_build_id){.derived = v->form == CONTENT};
+            for (size_t k = 0; k + 1 < n && id->n < MKPERF_BUILD_ID_BYTES; k += 2) {
+                unsigned high = mkperf_digit(text[k]), low = mkperf_digit(text[k + 1]);
+                if (high > 15 || low > 15) {
+                    break;
+                }
+                id->byte[id->n++] = (uint8_t)(high << 4 | low);
+            }
         } else if (v->bytes == sizeof(bool)) {
             *(bool *)to = number != 0;
         } else if (v->bytes == sizeof(uint32_t)) {

@@ -63,7 +63,7 @@ static bool fill_buffer(struct perfin_bytes *b, uint64_t offset, size_t n)
             return false;
         }
         b->buffered += (size_t)got;
-        mkperf_progress(MKPERF_BYTES, offset, b->stream ? 0 : b->size);
+        mkperf_progress(MKPERF_BYTES, (double)offset, b->stream ? 0 : (double)b->size);
     }
     return offset >= b->buffered_at;
 }
@@ -293,35 +293,6 @@ static void read_index(struct perfin_bytes *b, struct perfin_frame *f, uint64_t 
     }
 }
 
-static enum mkperf_status read_header(struct perfin_bytes *b, uint8_t header[PERF_HEADER_BYTES],
-                                      struct mkperf_error *e)
-{
-    const uint8_t *p = perfin_at(b, 0, 16);
-
-    if (!p) {
-        return perfin_bad(b, 0, "too short for a perf.data file", e);
-    }
-    if (memcmp(p, "2ELIFREP", 8) == 0) {
-        return perfin_bad(b, 0, "written on a big-endian machine; only perf reads it", e);
-    }
-    if (memcmp(p, "PERFILE2", 8) != 0) {
-        return perfin_bad(b, 0, "not a perf.data file", e);
-    }
-    if (mkperf_get64(p + 8) == PERF_PIPE_HEADER_BYTES) {
-        memcpy(header, p, PERF_PIPE_HEADER_BYTES);
-        return MKPERF_OK;
-    }
-    if (b->stream) {
-        return perfin_bad(b, 8, "a file's layout cannot be read from a pipe: give its name", e);
-    }
-    p = perfin_at(b, 0, PERF_HEADER_BYTES);
-    if (!p || mkperf_get64(p + 8) != PERF_HEADER_BYTES) {
-        return perfin_bad(b, 8, "its header has an impossible size", e);
-    }
-    memcpy(header, p, PERF_HEADER_BYTES);
-    return MKPERF_OK;
-}
-
 /* ---- the head of a file that was recorded into a pipe: records instead of sections ---- */
 
 enum {
@@ -402,22 +373,36 @@ static enum mkperf_status read_pipe_head(struct perfin_bytes *b, struct perfin_f
 enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame *f,
                                      struct mkperf_error *e)
 {
-    uint8_t header[PERF_HEADER_BYTES] = {0};
+    uint8_t header[PERF_HEADER_BYTES];
     struct perfin_section attrs;
-    enum mkperf_status status = read_header(b, header, e);
+    const uint8_t *p = perfin_at(b, 0, 16);
 
     memset(f, 0, sizeof *f);
-    if (status != MKPERF_OK) {
-        return status;
+    if (!p) {
+        return perfin_bad(b, 0, "too short for a perf.data file", e);
     }
-    if (mkperf_get64(header + 8) == PERF_PIPE_HEADER_BYTES) {
+    if (memcmp(p, "2ELIFREP", 8) == 0) {
+        return perfin_bad(b, 0, "written on a big-endian machine; only perf reads it", e);
+    }
+    if (memcmp(p, "PERFILE2", 8) != 0) {
+        return perfin_bad(b, 0, "not a perf.data file", e);
+    }
+    if (mkperf_get64(p + 8) == PERF_PIPE_HEADER_BYTES) {
         return read_pipe_head(b, f, e);
     }
+    if (b->stream) {
+        return perfin_bad(b, 8, "a file's layout cannot be read from a pipe: give its name", e);
+    }
+    p = perfin_at(b, 0, PERF_HEADER_BYTES);
+    if (!p || mkperf_get64(p + 8) != PERF_HEADER_BYTES) {
+        return perfin_bad(b, 8, "its header has an impossible size", e);
+    }
+    memcpy(header, p, PERF_HEADER_BYTES);
     attrs = section(header + PERF_HEADER_ATTRS);
     MKPERF_TRY(read_attrs(b, f, attrs, mkperf_get64(header + PERF_HEADER_ATTR_SIZE), e));
     f->data = section(header + PERF_HEADER_DATA);
     if (!inside(b, f->data)) {
-        const uint8_t *p = perfin_at(b, attrs.offset + attrs.size, 8);
+        p = perfin_at(b, attrs.offset + attrs.size, 8);
         bool ours = p != NULL && memcmp(p, MKPERF_PERFDATA_INDEX, 8) == 0;
         return perfin_bad(b, b->size,
                           ours ? "cut short: the file ends before its data does; mkperf recover "
