@@ -38,8 +38,8 @@ struct mkperf_flow_arrival {
 
 struct mkperf_flow_queue {
     struct mkperf_queue about; /* description of the queue; its texts are the analysis's */
-    uint32_t producer,
-        consumer;        /* PDs of the analysis; MKPERF_SCHED_NOBODY: a device, or not known */
+    /* PDs of the analysis; MKPERF_SCHED_NOBODY: a device, or not known */
+    uint32_t producer, consumer;
     bool began;          /* there was a plausible reading */
     uint64_t head, tail; /* the indices in that reading */
     uint64_t now;        /* entries in the queue at the last one */

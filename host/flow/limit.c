@@ -17,8 +17,8 @@ static const double PRESSED = 0.75; /* it limits from this share on, if a queue 
 static const double FULL = 0.05;    /* share of time for which a queue is full under pressure */
 static const double EMPTY = 0.1;    /* or share of time for which it is empty at most */
 static const double CORE_BUSY = 0.95; /* a core that is busy for longer limits the PDs on it */
-static const double COMPETES =
-    0.05;                         /* share of time for which a stage is ready under competition */
+/* Share of time for which a stage is ready under competition. */
+static const double COMPETES = 0.05;
 static const double UNFED = 0.03; /* a source that waits for less than this always has packets */
 static const double EQUAL = 0.01; /* stages whose busy shares differ by less are equally busy */
 

@@ -17,8 +17,8 @@
 #include <math.h>
 
 enum { PACKETS = 20000, STEPS = 4000000, POLL_NS = 100000 };
-static const double NOTICED =
-    0.001; /* share of the time: a PD without queues that runs for less is left out */
+/* Share of the time: a PD without queues that runs for less is left out. */
+static const double NOTICED = 0.001;
 
 enum step { REST, FIXED, WORK, CALL };
 
@@ -223,8 +223,8 @@ static void build(struct replay *r, const struct mkperf_flow *f, const struct mk
     for (uint32_t i = 0; i < a->npds; i++) {
         uint64_t own = a->pd[i].in[MKPERF_PD_RUNNING], calls = 0;
 
-        for (unsigned k = 0; k < a->nedges;
-             k++) { /* it served calls of stages, which have that time */
+        /* It served calls of stages, which have that time. */
+        for (unsigned k = 0; k < a->nedges; k++) {
             const struct mkperf_call_edge *edge = &a->edge[k];
             calls += edge->to == i && number_of(r, edge->from, false) >= 0 ? edge->sum.own : 0;
         }
@@ -426,8 +426,8 @@ static double simulate(struct replay *r)
                 p->backlog += p->backlog >= 256 ? 0 : p->burst != 0 ? p->burst : 1;
                 wake(r, (int)i);
             }
-            if (p->budget > 0 &&
-                p->refill_at <= r->now) { /* what a ready PD could not use is kept */
+            /* What a ready PD could not use is kept. */
+            if (p->budget > 0 && p->refill_at <= r->now) {
                 p->refill_at += p->period;
                 p->budget_left = p->budget + (p->step != REST ? p->budget_left : 0);
             }
@@ -542,8 +542,8 @@ struct mkperf_flow_prediction mkperf_flow_predict(const struct mkperf_flow *f,
         if (habit == AS_RECORDED) {
             p.replayed = before;
             p.gain = p.least = p.most = gain;
-        } else if (fabs(before / p.replayed - 1) <
-                   0.5) { /* other habits would have been another recording */
+        } else if (fabs(before / p.replayed - 1) < 0.5) {
+            /* Other habits would have been another recording. */
             p.least = fmin(p.least, gain);
             p.most = fmax(p.most, gain);
         }

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-static const double POWER_DEVIATION =
-    1.6449; /* a normal deviation is below it in 95 of 100 cases */
+/* A normal deviation is below it in 95 of 100 cases. */
+static const double POWER_DEVIATION = 1.6449;
 static const double INTERVAL = 0.95;
 enum { EXPECTED_MIN = 5, LATENCIES_MIN = 100 };
 

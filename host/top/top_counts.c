@@ -4,8 +4,8 @@
 
 enum { PAGE = 4096 };
 
-static const uint64_t ALL_OTHERS =
-    UINT64_MAX; /* stands in a key for all functions of a PD after TOP_ROWS_MAX rows */
+/* Stands in a key for all functions of a PD after TOP_ROWS_MAX rows. */
+static const uint64_t ALL_OTHERS = UINT64_MAX;
 
 static void add_at(struct top_window *w, uint64_t slice, uint64_t period)
 {

@@ -17,6 +17,7 @@ static const char speedscope_policy[] =
 
 static const char json_type[] = "application/json", columns_type[] = "application/octet-stream";
 static const char speedscope_prefix[] = "speedscope/";
+static const char bad_parameter[] = "an invalid parameter";
 
 /* Sends the response and frees it. */
 static enum MHD_Result reply(struct MHD_Connection *c, unsigned status, struct MHD_Response *r,
@@ -59,11 +60,6 @@ static bool read_number(struct MHD_Connection *c, const char *name, uint64_t max
            (text == NULL || (isdigit((unsigned char)*text) && *end == '\0' && errno == 0));
 }
 
-static enum MHD_Result bad_parameter(struct MHD_Connection *c)
-{
-    return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "an invalid parameter");
-}
-
 static enum MHD_Result answer_memory(struct MHD_Connection *c, void *p, size_t n, const char *type)
 {
     return reply(c, MHD_HTTP_OK, view_http.create_response_from_buffer(n, p, MHD_RESPMEM_MUST_FREE),
@@ -77,7 +73,7 @@ static enum MHD_Result answer_stretch(const struct view_server *s, struct MHD_Co
 
     if (!read_number(c, "from", INT64_MAX, &from) || !read_number(c, "to", INT64_MAX, &to) ||
         !read_number(c, "most", STRETCH_MOST, &most)) {
-        return bad_parameter(c);
+        return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, bad_parameter);
     }
     struct page_bytes b = {.n = 0}; /* so it is if the page has all intervals, too */
     const struct view_shown *r = &s->shown[0];
@@ -98,13 +94,13 @@ static enum MHD_Result answer_code(const struct view_server *s, struct MHD_Conne
     size_t n = 0;
 
     if (!read_number(c, "function", UINT32_MAX, &function) || !read_number(c, "base", 1, &base)) {
-        return bad_parameter(c);
+        return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, bad_parameter);
     }
     const struct mkperf_frames *f = s->live != NULL    ? base != 0 ? NULL : &s->live->frames
                                     : base < s->nshown ? &s->shown[base].frames
                                                        : NULL;
     if (f == NULL || function >= f->functions.count) {
-        return bad_parameter(c);
+        return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, bad_parameter);
     }
     FILE *out = mkperf_memstream_open(&text, &n);
     page_code_json(f, (uint32_t)function,
@@ -192,7 +188,7 @@ enum MHD_Result view_answer(const struct view_server *s, struct MHD_Connection *
         bool other = strcmp(path, "data/base") == 0, kept = s->live == NULL;
         uint64_t number = 0;
         if (!read_number(c, "number", 64, &number)) {
-            return bad_parameter(c);
+            return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, bad_parameter);
         }
         number = other ? 1 + number : 0;
         struct page_bytes b = {.n = 0};

@@ -33,8 +33,8 @@ static void take_newest(struct view_live_schedule *s, struct mkperf_profile *p, 
     if (shown->calls > 0 && shown->calls < from->calls.count) {
         shown->since_ns = page_later(shown->since_ns, s->call[0].to_ns);
     }
-    if (shown->wokens > 0 &&
-        shown->wokens < from->wakings.count) { /* another waking at the same time may be missing */
+    /* Another waking at the same time may be missing. */
+    if (shown->wokens > 0 && shown->wokens < from->wakings.count) {
         shown->since_ns = page_later(shown->since_ns, s->woken[0].time + 1);
     }
 }
@@ -51,8 +51,8 @@ static void complete_intervals(struct view_live_schedule *s, const struct mkperf
     for (size_t i = 0; i < shown->intervals; i++) {
         newest[i].from = page_later(newest[i].from, since);
     }
-    for (uint32_t pd = 0; pd < a->npds;
-         pd++) { /* the state that a PD has now, until the last event */
+    /* The state that a PD has now, until the last event. */
+    for (uint32_t pd = 0; pd < a->npds; pd++) {
         const struct mkperf_sched_pd *of = &a->pd[pd];
         uint64_t began = page_later(of->slices > 0 ? of->slice[0].from : of->since, since);
         bool calls = of->state == MKPERF_PD_CALLING && of->call.active;

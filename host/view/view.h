@@ -73,8 +73,8 @@ struct view_server {
 /* Errors: FAILED, with the port and the reason. */
 enum mkperf_status view_server_start(struct view_server *s, struct mkperf_error *e);
 void view_server_run(struct view_server *s, const volatile int *stop); /* until *stop is not 0 */
-void view_server_poll(
-    struct view_server *s); /* answers the requests that have arrived, and returns */
+/* Answers the requests that have arrived, and returns. */
+void view_server_poll(struct view_server *s);
 void view_server_stop(struct view_server *s);
 
 /*
