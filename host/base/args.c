@@ -141,7 +141,7 @@ static enum mkperf_status complain(const struct mkperf_command *c, const char *o
     mkperf_guess_begin(&guess, name);
     for (unsigned i = 0; option[1] == '-' && (o = mkperf_command_option(c, i)) != NULL; i++) {
         snprintf(word, sizeof word, "--%s", o->name != NULL ? o->name : "");
-        mkperf_guess_try(&guess, word);
+        mkperf_guess_try(&guess, word, "");
     }
     return mkperf_usage_error(e, c->name, "no such option: %s%s", option,
                               mkperf_guess_text(&guess, near));

@@ -233,9 +233,7 @@ struct mkperf_guess {
 };
 
 void mkperf_guess_begin(struct mkperf_guess *g, const char *word);
-void mkperf_guess_try(struct mkperf_guess *g, const char *candidate);
-/* Calls mkperf_guess_try. It is a mkperf_put; `to` is a struct mkperf_guess. */
-void mkperf_guess_put(void *to, const char *candidate, const char *help);
+mkperf_put mkperf_guess_try; /* of a struct mkperf_guess; help is not read */
 
 /* Writes "; did you mean 'X'?", or "" without a guess, and returns buffer. */
 enum { MKPERF_GUESS_TEXT = 160 };

@@ -49,16 +49,6 @@ const uint32_t mkperf_pd_palette[MKPERF_PD_COLOURS] = {
 
 static const double KERNEL_DARK = 0.72;
 
-static uint32_t hash_name(const char *s)
-{
-    uint32_t h = 2166136261u;
-
-    for (; *s != '\0'; s++) {
-        h = (h ^ (unsigned char)*s) * 16777619u;
-    }
-    return h ^ h >> 15;
-}
-
 /* Returns whether the PD is mkperf's own. Those have samples only in some recordings of a system, so they get the
  * colours that the others leave. */
 static bool is_own(const char *name)
@@ -97,7 +87,12 @@ void mkperf_pd_colours(const char *const *name, size_t n, uint32_t *colour)
     }
     qsort(order, n, sizeof *order, by_name);
     for (size_t i = 0; i < n; i++) {
-        uint32_t wanted = hash_name(*order[i]), at = wanted % colours, tries = 0;
+        uint32_t wanted = 2166136261u, tries = 0; /* the hash FNV-1a of the name */
+        for (const char *s = *order[i]; *s != '\0'; s++) {
+            wanted = (wanted ^ (unsigned char)*s) * 16777619u;
+        }
+        wanted ^= wanted >> 15;
+        uint32_t at = wanted % colours;
         uint32_t step = steps[wanted / colours % (sizeof steps / sizeof *steps)];
         size_t number = (size_t)(order[i] - name);
 

@@ -202,11 +202,13 @@ void mkperf_guess_begin(struct mkperf_guess *g, const char *word)
 
 /* Compares a candidate with the typed word. A candidate that begins with it is as near as one
  * mistake. */
-void mkperf_guess_try(struct mkperf_guess *g, const char *candidate)
+void mkperf_guess_try(void *guess, const char *candidate, const char *help)
 {
+    struct mkperf_guess *g = guess;
     size_t n = strlen(g->word), length = strlen(candidate);
     unsigned d;
 
+    (void)help;
     if (n > LENGTH_MAX || length > LENGTH_MAX || length >= sizeof g->best) {
         return;
     }
@@ -218,12 +220,6 @@ void mkperf_guess_try(struct mkperf_guess *g, const char *candidate)
         g->distance = d;
         snprintf(g->best, sizeof g->best, "%s", candidate);
     }
-}
-
-void mkperf_guess_put(void *to, const char *candidate, const char *help)
-{
-    (void)help;
-    mkperf_guess_try(to, candidate);
 }
 
 const char *mkperf_guess_text(const struct mkperf_guess *g, char buffer[MKPERF_GUESS_TEXT])

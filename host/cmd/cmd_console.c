@@ -359,39 +359,32 @@ static int next_character(EditLine *edit, wchar_t *to)
     return 1;
 }
 
-static bool set_up(struct prompt *p)
-{
-    p->history = history_init();
-    p->edit = el_init("mkperf", stdin, stdout, stderr);
-    if (p->history == NULL || p->edit == NULL) {
-        return false;
-    }
-    el_set(p->edit, EL_CLIENTDATA, p);
-    el_set(p->edit, EL_PROMPT, text_of);
-    el_set(p->edit, EL_EDITOR, "emacs");
-    el_set(p->edit, EL_HIST, history, p->history);
-    el_set(p->edit, EL_GETCFN, next_character);
-    el_source(p->edit, NULL);
-    /* Reads ~/.mkperf_history. Only the user can read this file, because commands may be confidential. */
-    const char *home = getenv("HOME");
-    history(p->history, &p->event, H_SETSIZE, HISTORY);
-    history(p->history, &p->event, H_SETUNIQUE, 1);
-    if (home != NULL && strlen(home) < sizeof p->file - 32) {
-        snprintf(p->file, sizeof p->file, "%s/.mkperf_history", home);
-        history(p->history, &p->event, H_LOAD, p->file);
-    }
-    return true;
-}
-
 /* Handles lines that a person types at a terminal. */
 static enum mkperf_status console_prompt(struct console *c, struct mkperf_error *e)
 {
     struct prompt p = {.console = c, .error = e};
-    bool works = set_up(&p);
+    const char *home = getenv("HOME");
 
+    p.history = history_init();
+    p.edit = el_init("mkperf", stdin, stdout, stderr);
+    bool works = p.history != NULL && p.edit != NULL;
     if (!works) {
         p.status =
             mkperf_error_set(e, MKPERF_ERR_FAILED, "the terminal cannot be used for a prompt");
+    } else {
+        el_set(p.edit, EL_CLIENTDATA, &p);
+        el_set(p.edit, EL_PROMPT, text_of);
+        el_set(p.edit, EL_EDITOR, "emacs");
+        el_set(p.edit, EL_HIST, history, p.history);
+        el_set(p.edit, EL_GETCFN, next_character);
+        el_source(p.edit, NULL);
+        history(p.history, &p.event, H_SETSIZE, HISTORY);
+        history(p.history, &p.event, H_SETUNIQUE, 1);
+    }
+    /* Reads ~/.mkperf_history. Only the user can read this file, because commands may be confidential. */
+    if (works && home != NULL && strlen(home) < sizeof p.file - 32) {
+        snprintf(p.file, sizeof p.file, "%s/.mkperf_history", home);
+        history(p.history, &p.event, H_LOAD, p.file);
     }
     while (!c->done && p.status == MKPERF_OK && !mkperf_peer_stopped(&c->recorder.link)) {
         char copy[CONSOLE_LINE];

@@ -53,7 +53,7 @@ static enum mkperf_status unknown_command(const char *name, struct mkperf_error 
     }
     mkperf_guess_begin(&guess, name);
     for (unsigned i = 0; mkperf_commands[i] != NULL; i++) {
-        mkperf_guess_try(&guess, mkperf_commands[i]->name);
+        mkperf_guess_try(&guess, mkperf_commands[i]->name, "");
     }
     return mkperf_error_set(e, MKPERF_ERR_USAGE, "no command \"%s\"%s; see mkperf --help", name,
                             mkperf_guess_text(&guess, near));

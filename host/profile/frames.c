@@ -75,11 +75,11 @@ enum mkperf_status report_check_names(const struct mkperf_profile *p, const char
     }
     for (uint32_t i = 0; pd && i < p->places.npds; i++) {
         has_pd |= strcmp(pd, mkperf_profile_pd_name(p, i)) == 0;
-        mkperf_guess_try(&near_pd, mkperf_profile_pd_name(p, i));
+        mkperf_guess_try(&near_pd, mkperf_profile_pd_name(p, i), "");
     }
     for (unsigned i = 0; event && i < p->places.session.nevents; i++) {
         has_event |= strcmp(event, p->places.session.event[i].name) == 0;
-        mkperf_guess_try(&near_event, p->places.session.event[i].name);
+        mkperf_guess_try(&near_event, p->places.session.event[i].name, "");
     }
     if (!has_pd) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample of a PD '%s'%s", path, pd,
@@ -254,7 +254,7 @@ const char *mkperf_frames_guess(struct mkperf_frames *f, const char *wanted,
     for (uint32_t i = 0; i < f->profile->chains.count; i++) {
         if (mkperf_frames_of(f, i, function) > 0) {
             mkperf_guess_try(&guess,
-                             mkperf_frames_text(f, mkperf_frames_label(f, function[0]).name));
+                             mkperf_frames_text(f, mkperf_frames_label(f, function[0]).name), "");
         }
     }
     return mkperf_guess_text(&guess, buffer);

@@ -165,7 +165,7 @@ static enum mkperf_status take_column(const char **at, bool fields, const struct
     for (unsigned i = 0; i < REPORT_COLUMNS; i++) {
         const char *valid = fields ? report_columns[i].field : report_columns[i].name;
         if (valid != NULL) {
-            mkperf_guess_try(&guess, valid);
+            mkperf_guess_try(&guess, valid, "");
             used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", used > 0 ? ", " : "",
                                      valid);
         }
