@@ -212,14 +212,6 @@ static int64_t kprof_process_pd(struct kprof *k, uint32_t pid, uint64_t time_ns)
     return pd_of(k, pid, program, program);
 }
 
-static int64_t kprof_kernel_pd(struct kprof *k)
-{
-    if (k->kernel_pd < 0) {
-        k->kernel_pd = announce_kprof_pd(k, UINT32_MAX, "", "", "kernel");
-    }
-    return k->kernel_pd;
-}
-
 /*
  * Returns the PD whose code is at a user address of a process at a time; *addr becomes its address in that PD's ELF, unless the
  * ELF does not have it. Returns -1 with the reason in *k->e if there is none. Several mappings may contain an address. The last one
@@ -555,9 +547,12 @@ static enum mkperf_status second_reading(struct kprof *k)
         }
         bool kernel = r.type == KPROF_KERNEL;
         uint64_t pc = mkperf_get64(s.pc);
+        if (kernel && s.pid < 0 && k->kernel_pd < 0) {
+            k->kernel_pd = announce_kprof_pd(k, UINT32_MAX, "", "", "kernel");
+        }
         int64_t pd = !kernel      ? kprof_code_at(k, (uint32_t)s.pid, s.time_ns, &pc)
                      : s.pid >= 0 ? kprof_process_pd(k, (uint32_t)s.pid, s.time_ns)
-                                  : kprof_kernel_pd(k);
+                                  : k->kernel_pd;
         if (pd < 0 || take_callers(k, &s, kernel, (uint32_t)pd) != MKPERF_OK) {
             return k->e->status;
         }
@@ -652,28 +647,6 @@ enum mkperf_status mkperf_kprof_read_memory(const char *name, const void *p, siz
     return status;
 }
 
-/* Returns a descriptor of an unnamed copy of what fd has, because a pipe cannot be mapped, or -1 if
- * errno. */
-static int copy_of(int fd)
-{
-    FILE *f = tmpfile();
-    char buffer[65536];
-    ssize_t n = 0;
-    int copy = -1;
-
-    while (f != NULL && (n = read(fd, buffer, sizeof buffer)) > 0) {
-        if (fwrite(buffer, 1, (size_t)n, f) != (size_t)n) {
-            n = -1;
-            break;
-        }
-    }
-    if (f != NULL) {
-        copy = n == 0 && fflush(f) == 0 ? dup(fileno(f)) : -1;
-        (void)fclose(f);
-    }
-    return copy;
-}
-
 enum mkperf_status mkperf_kprof_read(const char *path, int fd, const struct mkperf_input *in,
                                      const struct mkperf_sink *sink, struct mkperf_error *e)
 {
@@ -681,10 +654,19 @@ enum mkperf_status mkperf_kprof_read(const char *path, int fd, const struct mkpe
     void *p = NULL;
 
     if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) {
-        int copy = S_ISDIR(st.st_mode) ? -1 : copy_of(fd);
+        /* A pipe cannot be mapped, so the file is an unnamed copy of what it has. */
+        FILE *f = S_ISDIR(st.st_mode) ? NULL : tmpfile();
+        char buffer[65536];
+        ssize_t n = 0;
+        while (f != NULL && (n = read(fd, buffer, sizeof buffer)) > 0 &&
+               fwrite(buffer, 1, (size_t)n, f) == (size_t)n) {
+        }
         errno = S_ISDIR(st.st_mode) ? EISDIR : errno;
         close(fd);
-        fd = copy;
+        fd = f != NULL && n == 0 && fflush(f) == 0 ? dup(fileno(f)) : -1;
+        if (f != NULL) {
+            (void)fclose(f);
+        }
     }
     bool known = fd >= 0 && fstat(fd, &st) == 0;
     if (known && st.st_size > 0) {
