@@ -32,7 +32,8 @@ static bool apply_one(struct mkperf_ring_consumer *ring, uint32_t first, bool ke
         .left = first,
         .interval = first,
         .period = MKPERF_MAX_PERIOD,
-        .least = kernel ? MKPERF_MIN_KERNEL_PERIOD : MKPERF_HOOK_MIN_PERIOD,
+        .least = kernel || mkperf_cpu_infers_modes(&mkperf_cpu) ? MKPERF_MIN_KERNEL_PERIOD
+                                                                : MKPERF_HOOK_MIN_PERIOD,
     };
     mkperf_ring_clear(ring);
     for (unsigned i = 0; i < QUIET_SPINS; i++) {
