@@ -28,7 +28,8 @@ static void put_bytes(void *self, const void *p, size_t n)
 /* Writes an element with the bytes, compressed by gzip, in base64. */
 static void put_container(struct html *h, const char *id, const struct page_bytes *b)
 {
-    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    static const char digit[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="; /* '=': no digit */
     z_stream z = {.next_in = b->p, .avail_in = (uInt)b->n};
 
     if (deflateInit2(&z, 6, Z_DEFLATED, 15 + 16 /* gzip */, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
@@ -42,8 +43,7 @@ static void put_container(struct html *h, const char *id, const struct page_byte
         uint32_t bits = (uint32_t)out[i] << 16 | (i + 1 < n ? (uint32_t)out[i + 1] << 8 : 0) |
                         (i + 2 < n ? out[i + 2] : 0U);
         char base64[] = {digit[bits >> 18], digit[bits >> 12 & 63],
-                         i + 1 < n ? digit[bits >> 6 & 63] : '=',
-                         i + 2 < n ? digit[bits & 63] : '='};
+                         digit[i + 1 < n ? bits >> 6 & 63 : 64], digit[i + 2 < n ? bits & 63 : 64]};
         mkperf_textout_put(h->t, base64, sizeof base64);
     }
     mkperf_textout_puts(h->t, "</script>\n");
