@@ -2,7 +2,7 @@
 # mkperf's own protection domains. How one is compiled and linked is in rules.mk.
 
 # What each of the two PDs is made of.
-TARGET_LIB_SRC := pd/lib/string.c pd/lib/text.c
+TARGET_LIB_SRC := pd/lib/string.c pd/lib/text.c $(if $(filter riscv64,$(ARCH)),pd/lib/bits.c)
 # A PD's stack has 4 KiB by default in Microkit 2.0.
 $(TARGET_OBJ)/pd/%.o: TARGET_CFLAGS += -Wframe-larger-than=1024
 # The back-end for the CPU's counters: pd/pmu/NAME.c, which has struct mkperf_pmu mkperf_NAME.

@@ -11,7 +11,7 @@ POCKET_KERNEL_CFLAGS := -std=c11 -O2 -g1 $(WARN) $(POCKET_KERNEL_CPU) -ffreestan
     -fno-stack-protector -fno-pic -fomit-frame-pointer -fno-tree-loop-distribute-patterns \
     -mstrict-align -Iinclude -I$(POCKET)/include -I$(POCKET)/kernel -I$(POCKET)/kernel/$(ARCH)
 $(call unit,$(T)/unit/$(POCKET)/kernel.c,$(wildcard $(POCKET)/kernel/*.c $(POCKET)/kernel/$(ARCH)/*.c))
-POCKET_KERNEL_SRC := $(POCKET)/kernel $(wildcard $(POCKET)/kernel/$(ARCH)/*.S kernel/*.c) pd/lib/string.c
+POCKET_KERNEL_SRC := $(POCKET)/kernel $(wildcard $(POCKET)/kernel/$(ARCH)/*.S kernel/*.c) pd/lib/string.c $(filter pd/lib/bits.c,$(TARGET_LIB_SRC))
 POCKET_KERNEL_OBJ := $(patsubst %,$(T)/obj/pocket/%.o,$(basename $(POCKET_KERNEL_SRC)))
 
 $(T)/obj/pocket/%.o: %.c | $(SETUP)
