@@ -99,7 +99,7 @@ boot "$qemu_command" ""
 check "the target answers" answers
 
 # Counts with each sample make more bytes in the same time.
-large='{cycles,cycles:u,instructions,instructions:u}:S'
+large='{cycles:u,cycles:k,instructions:u,instructions:k}:S'
 
 # One host controls, two watch; one of these does not read for a while.
 watchers() {
