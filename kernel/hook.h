@@ -105,9 +105,9 @@ struct mkperf_hook {
     /* What every sample uses. */
 
     uint32_t mask; /* the counters of the session, bit = number; 0: there is no session */
-    /* The session's kernel_mask. If the PMU cannot limit counters to modes, the port sets this at each
-     * boundary: to `mask` if the kernel's present work overflowed them, and to 0 if the user mode did
-     * that ends there. */
+    /* The session's kernel_mask. If the PMU cannot limit counters to modes, the port sets this whenever
+     * the kernel is entered or left: to 0 if an overflow before it was in user mode, and to `mask` if it
+     * was in the kernel. */
     uint32_t kernel_mask;
     struct mkperf_ring_producer out; /* this core's ring; `ring` NULL: it has to be looked up */
     struct mkperf_tables *tables;    /* known if the ring is; NULL: there are none */

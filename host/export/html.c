@@ -37,7 +37,7 @@ static void put_container(struct html *h, const char *id, const struct page_byte
     }
     z.avail_out = (uInt)deflateBound(&z, b->n);
     uint8_t *out = z.next_out = mkperf_xcalloc(1, z.avail_out);
-    (void)deflate(&z, Z_FINISH); /* there is room for all */
+    (void)deflate(&z, Z_FINISH); /* deflateBound has made room for all of it */
     mkperf_textout_printf(h->t, "<script type=\"application/octet-stream\" id=\"%s\">", id);
     for (size_t i = 0, n = z.total_out; i < n; i += 3) {
         uint32_t bits = (uint32_t)out[i] << 16 | (i + 1 < n ? (uint32_t)out[i + 1] << 8 : 0) |

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * samples.json: the structure of the file, read strictly or leniently, its PDs, and its samples: their members, their
- * consistency, and their way to the sink. json.c owns the tokens. The format's rules are in import.h.
+ * The reader of samples.json, the format of the seL4 profiler.
+ *
+ * Owns: the file's structure, its PDs and its samples, whose members it checks and delivers to the sink. A lenient reading
+ * repairs findings and counts them; a strict one refuses them. json.c owns the tokens. The format's rules are in import.h.
  */
 #include "import.h"
 #include "json.h"

@@ -65,8 +65,8 @@ static void write_marks(const struct mkperf_totals *t, const struct mkperf_figur
 
 #define AT(member) offsetof(struct mkperf_totals, member)
 
-/* Writes the result of the comparison of samples with scheduling events or with counts, and the PD that differs most: a figure of
- * contradictions, or that there are none. */
+/* Writes whether samples agree with scheduling events, or with counts, and the PD that differs most. A figure that warns is
+ * for a contradiction, the other one for agreement. */
 static void write_agreed(const struct mkperf_totals *t, const struct mkperf_figure *f, FILE *out)
 {
     bool counts = f->at >= AT(counted) && f->at < AT(counted) + sizeof t->counted;

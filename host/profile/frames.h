@@ -34,13 +34,13 @@ struct mkperf_frames {
     struct mkperf_profile *profile;
     bool with_line;
     struct mkperf_hash functions;
-    /* For each frame of places.h 1 + its function; 0: the function was not needed yet. */
+    /* The function of each frame of places.h, plus 1. It is 0 while nobody has asked for the function. */
     uint32_t *function_of;
     uint32_t room;
-    /* By chain: the index of its functions in list + 1; 0: they are not in list yet. */
+    /* The place of each chain's functions in `list`, plus 1. It is 0 while they are not in `list`. */
     size_t *chain_at;
     uint32_t chain_room;
-    uint32_t *list; /* for each chain: the number of its functions, then the functions */
+    uint32_t *list; /* A chain has the number of its functions there, and then the functions. */
     size_t listed, list_room;
 };
 

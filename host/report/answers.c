@@ -202,7 +202,9 @@ enum report_verdict report_explain_time(struct report_question *x, FILE *to)
                     report_row_share(&functions, f));
         }
     }
-    fputs(shown == 0 ? "only idle was sampled" : "", to);
+    if (shown == 0) {
+        fputs("only idle was sampled", to);
+    }
     report_rows_free(&pds);
     report_rows_free(&functions);
     return shown == 0 ? REPORT_PROBLEM : REPORT_ANSWER;

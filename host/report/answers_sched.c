@@ -196,7 +196,9 @@ enum report_verdict report_explain_idle(struct report_question *x, FILE *to)
             }
         }
     }
-    fputs(shown == 0 ? "no core was idle" : "", to);
+    if (shown == 0) {
+        fputs("no core was idle", to);
+    }
     return shown == 0 ? REPORT_RULED_OUT : REPORT_ANSWER;
 }
 
@@ -337,7 +339,9 @@ enum report_verdict report_explain_budget(struct report_question *x, FILE *to)
                     percent_of_span(x, p->in[MKPERF_PD_THROTTLED]));
         }
     }
-    fputs(shown == 0 ? "no PD used up its budget" : "", to);
+    if (shown == 0) {
+        fputs("no PD used up its budget", to);
+    }
     return shown == 0 ? REPORT_RULED_OUT : REPORT_PROBLEM;
 }
 

@@ -4,7 +4,7 @@
 
 /* ---- the newest part of the scheduling of a running target ---- */
 
-/* Takes the newest records of each kind, and stores the time from which on the records of all kinds are complete. */
+/* Takes the newest records of each kind. Stores in since_ns the time after which no record of any kind is missing. */
 static void take_newest(struct view_live_schedule *s, struct mkperf_profile *p, size_t most)
 {
     struct mkperf_schedule *from = &p->schedule;

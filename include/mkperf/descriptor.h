@@ -115,8 +115,9 @@ enum mkperf_request {
     MKPERF_REQUEST_SNAPSHOT = 8,
 };
 
-/* The reason for which a request was refused. APPLY and CONTINUE leave no session then. Other requests change
- * nothing, and neither does BAD_STATE, except that a CONTINUE has stopped the counters. */
+/* The reason for which a request was refused. A request that is refused with BAD_OP, BAD_CORE or BAD_STATE
+ * changes nothing, except that a CONTINUE has stopped the counters. An APPLY or CONTINUE that is refused with
+ * another reason leaves no session. */
 enum mkperf_request_status {
     MKPERF_REQUEST_OK = 0,
     MKPERF_REQUEST_BAD_OP = 1,   /* no such operation */

@@ -19,17 +19,17 @@ static inline void configure_one(mkperf_EventSpec e, pb_size_t answer)
 static void check_events(const mkperf_Status *s)
 {
     uint64_t counted = 0;
-    uint64_t told = got.loss_events;
+    uint64_t reported = got.loss_events;
 
     (void)s;
     for (unsigned i = 0; i < COUNTERS; i++) {
         if (mkperf_plan.counter_mask >> i & 1) {
             uint32_t left = 0 - sim.counter[i].value;
-            told += got.weight[i] + (sim.stopped.counter[i].interval - left);
+            reported += got.weight[i] + (sim.stopped.counter[i].interval - left);
             counted += sim.counter[i].total;
         }
     }
-    assert_int_equal(told, counted);
+    assert_int_equal(reported, counted);
 }
 
 #endif

@@ -41,7 +41,7 @@ static int remove_files(void **state)
 }
 
 /* The story's events again, into another sink. */
-static void tell(struct mkperf_sink sink)
+static void deliver(struct mkperf_sink sink)
 {
     static struct story again;
 
@@ -65,7 +65,7 @@ static void put_container(void)
 
     memset(&profile, 0, sizeof profile);
     profile.cores = profile.times = profile.keep_schedule = true;
-    tell(mkperf_profile_sink(&profile));
+    deliver(mkperf_profile_sink(&profile));
     assert_int_equal(mkperf_profile_order(&profile, &story.e), MKPERF_OK);
     const struct page_input in = page_input_of(&frames, "story");
     struct page_bytes data = page_data_make(&in);
@@ -82,7 +82,7 @@ static int compare_lines(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Calls, and wake-ups if it is a story that a kernel could tell: in others a PD is woken twice, and
+/* Calls, and wake-ups if it is a story that a kernel could report: in others a PD is woken twice, and
  * the page counts both. */
 static void want_latencies(FILE *out, bool wakeups)
 {
@@ -91,7 +91,7 @@ static void want_latencies(FILE *out, bool wakeups)
     unsigned n = 0;
     char irq[32];
 
-    tell(mkperf_analysis_sink(a));
+    deliver(mkperf_analysis_sink(a));
     mkperf_latency_rows_of(a, &rows);
     for (unsigned i = 0; i < rows.n; i++) {
         const struct mkperf_latency_row *r = &rows.row[i];
@@ -126,7 +126,7 @@ static void want_path(FILE *out, uint32_t pd, uint64_t from, uint64_t to)
     char text[256];
 
     mkperf_timeline_attach(&timeline, a, from, to);
-    tell(mkperf_analysis_sink(a));
+    deliver(mkperf_analysis_sink(a));
     mkperf_path_find(&path, &timeline, pd, from, to);
     fprintf(out, "path %" PRIu32 " %" PRIu64 " %" PRIu64 "\n", pd, from, to);
     for (size_t i = 0; i < path.n; i++) {
@@ -147,7 +147,7 @@ static void want_choice(FILE *out, const char *what, uint64_t at)
         .analysis = mkperf_analysis_new(), .has_at = at != 0, .at_ns = at};
 
     assert_int_equal(mkperf_path_choice_parse(&c, what, &story.e), MKPERF_OK);
-    tell(mkperf_path_choice_sink(&c));
+    deliver(mkperf_path_choice_sink(&c));
     fprintf(out, "choose %s %" PRIu64 " ", what, at);
     if (c.found) {
         fprintf(out, "%" PRIu32 " %" PRIu64 " %" PRIu64 " of %" PRIu64 "\n", c.pd, c.from_ns,

@@ -106,7 +106,7 @@ static void test_disturbed(void **state)
 /* Counting as the profiler PD does it: overflows of 2^31 that the hook takes, and what is left. */
 static void test_wrap(void **state)
 {
-    uint64_t counted = 0, told = 0;
+    uint64_t counted = 0, reported = 0;
 
     (void)state;
     apply_one(2, pmu->select(m_id, CYCLES, MKPERF_PMU_THREADS), MKPERF_COUNT_PERIOD, 0);
@@ -114,9 +114,9 @@ static void test_wrap(void **state)
         uint32_t events = 1000000007 + i;
         count_events(2, events);
         counted += events;
-        told += interrupt();
+        reported += interrupt();
         request(MKPERF_REQUEST_SNAPSHOT);
-        assert_int_equal(told + (uint32_t)(d.answer.counter[2].value - MKPERF_COUNT_PERIOD),
+        assert_int_equal(reported + (uint32_t)(d.answer.counter[2].value - MKPERF_COUNT_PERIOD),
                          counted);
     }
     assert_true(counted > UINT64_C(1) << 35);

@@ -196,7 +196,8 @@ static void test_ring(void **state)
             }
         }
         drain(&r);
-        uint64_t open = hook.lost.sched - hook.sched.reported; /* the next event would tell these */
+        /* The next event would report these. */
+        uint64_t open = hook.lost.sched - hook.sched.reported;
         assert_int_equal(r.events + r.lost + open, EVENTS + 1);
         assert_int_equal(memory.ring.lost.sched, r.lost + open);
         /* 48 bytes an event, for two threads share a slot: 85 fit, and 21 are the watermark. */

@@ -109,7 +109,7 @@ static void test_storm(void **state)
     sim_command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
     assert_true(got.last.msg.status.storm);
     assert_false(mkperf_kernel.session);
-    run_machine(TICK_HZ / 100); /* the client notices, and tells the end of the session */
+    run_machine(TICK_HZ / 100); /* the client notices, and reports the end of the session */
     sim_command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
     assert_true(got.last.msg.status.storm);
     assert_false(got.last.msg.status.running);
