@@ -21,6 +21,7 @@
 
 #include "base/process.h"
 #include "perfdata/perfdata.h"
+#include "set_clock.h"
 #include "symbols/symbols.h"
 
 static char directory[] = "/tmp/mkperf-test-XXXXXX";
@@ -468,7 +469,7 @@ static enum mkperf_status recover_shown(const char *partial, const char *to,
     assert_int_equal(openpty(&terminal, &tty, NULL, NULL, NULL), 0);
     dup2(tty, STDERR_FILENO);
     mkperf_progress_begin("d.data");
-    usleep(2100000);
+    set_clock_ms += 2100;
     enum mkperf_status status = mkperf_perfdata_recover(partial, to, totals, e);
     mkperf_progress_end();
     dup2(was, STDERR_FILENO);

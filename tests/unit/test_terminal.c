@@ -12,6 +12,7 @@
 
 #include "base/colour.h"
 #include "base/process.h"
+#include "set_clock.h"
 
 static void test_colours_are_perfs(void **state)
 {
@@ -50,16 +51,16 @@ static void test_progress(void **state)
     mkperf_progress_begin("x.data");
     mkperf_progress(MKPERF_BYTES, 1, 2); /* too early */
     assert_string_equal(shown(terminal), "");
-    usleep(2100000);
+    set_clock_ms += 2100;
     mkperf_progress(MKPERF_BYTES, 42000000, 100000000);
     text = shown(terminal);
     assert_non_null(strstr(text, "x.data [============..................]  42 %  42.0 MB, 2 s"));
     mkperf_progress(MKPERF_BYTES, 43000000, 100000000); /* too soon */
     assert_string_equal(shown(terminal), "");
-    usleep(250000);
+    set_clock_ms += 250;
     mkperf_progress(MKPERF_SECONDS_OVER, 3, 0); /* an amount without a known end */
     assert_non_null(strstr(shown(terminal), "x.data  3.0 s"));
-    usleep(250000);
+    set_clock_ms += 250;
     mkperf_progress(MKPERF_STEPS, 9, 9);
     assert_non_null(strstr(shown(terminal), "[==============================] 100 %"));
     mkperf_progress_end();
@@ -81,7 +82,7 @@ static void test_no_progress_in_a_file(void **state)
     assert_int_equal(pipe2(pipes, O_NONBLOCK), 0);
     dup2(pipes[1], STDERR_FILENO);
     mkperf_progress_begin("x.data");
-    usleep(2100000);
+    set_clock_ms += 2100;
     mkperf_progress(MKPERF_BYTES, 42, 100);
     mkperf_progress_end();
     assert_string_equal(shown(pipes[0]), "");
