@@ -2,8 +2,6 @@
 /* Owns: output files, and the streams into them. Interrupted system calls are resumed. See outfile.h. */
 #include "outfile.h"
 
-#include "snapshot.h"
-
 enum { PUBLIC = 0666, PRIVATE = 0600 }; /* permissions, before umask */
 enum { OPEN_FILES = 8 };
 
@@ -149,18 +147,6 @@ void mkperf_outfile_patch(struct mkperf_outfile *o, uint64_t offset, const void 
     }
 }
 
-/* Keeps an older file under another name. If this fails, the older file is replaced. */
-static void keep_old(const char *path)
-{
-    char *old;
-
-    if (asprintf(&old, "%s.old", path) >= 0) {
-        mkperf_snapshots_remove(old);
-        (void)rename(path, old);
-        free(old);
-    }
-}
-
 enum mkperf_status mkperf_outfile_finish(struct mkperf_outfile *o, struct mkperf_error *e)
 {
     mkperf_outfile_flush(o);
@@ -170,13 +156,12 @@ enum mkperf_status mkperf_outfile_finish(struct mkperf_outfile *o, struct mkperf
     if (o->error.status == MKPERF_OK) {
         o->fd = -1;
         if (o->keep_old) {
-            keep_old(o->path);
+            char *old = mkperf_xprintf("%s.old", o->path);
+            (void)rename(o->path, old); /* if this fails, the older file is replaced */
+            free(old);
         }
-        if (o->partial != NULL) {
-            mkperf_snapshots_remove(o->path);
-            if (rename(o->partial, o->path) != 0) {
-                keep_first_error(o);
-            }
+        if (o->partial != NULL && rename(o->partial, o->path) != 0) {
+            keep_first_error(o);
         }
     }
     mkperf_outfile_close(o);

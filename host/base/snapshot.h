@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Snapshots: files next to a recording with what mkperf has read from it, so that the next question is answered
- * sooner.
+ * Snapshots: files in the user's cache directory with what mkperf has read from recordings, so that the next question about one is
+ * answered sooner.
  *
- * Owns: where they are, to which recording and question one belongs, and the proof that no other user wrote it. Their
- * bytes are the caller's. outfile.h removes those of a file that it replaces.
+ * Owns: where they are, and to which recording and question one belongs. Their bytes are the caller's.
  *
- *      perf.data                         the recording
- *      .perf.data.asked/3f0c...          one for each question: MAC | identities | question | bytes
- *      ~/.cache/mkperf/secret            the key of the MAC, of this user
+ *      ~/.cache/mkperf/3f0c...           one for each recording and question: hash | bytes
  *
  * Invariants
  *  1. A snapshot is used only for the same file: device, inode, size, and the times of the last change of its content and of its
  *     inode, in ns. The same of the mkperf that wrote it. Both are compared before and after the recording was read.
- *  2. A snapshot is used only with a right MAC (HMAC-SHA256), because numbers in it are indices, and a recording comes from anywhere.
- *  3. It gets its name when it is whole. Only the user can read it. At most MKPERF_SNAPSHOTS are kept of a recording.
+ *  2. A snapshot is used only from a directory that belongs to the user and that nobody else can access, because numbers in it are
+ *     indices. Its hash (SHA-256) is of its bytes, the question and these identities.
+ *  3. It gets its name when it is whole. At most MKPERF_SNAPSHOTS are kept; the oldest ones are removed.
  *  4. Whatever fails: there is no snapshot, and no message. The answer is the same, later.
  *
  * MKPERF_SNAPSHOTS=no in the environment: none are used or written. MKPERF_SNAPSHOTS=always: of small recordings, too.
@@ -25,9 +23,10 @@
 #include "base.h"
 
 enum {
-    MKPERF_SNAPSHOTS = 16,
+    MKPERF_SNAPSHOTS = 64,
     MKPERF_SNAPSHOT_BYTES = 16 << 20, /* most bytes of a snapshot */
     MKPERF_SNAPSHOT_LEAST = 8 << 20,  /* smaller recordings are read each time */
+    MKPERF_SNAPSHOT_HASH = 32,        /* bytes of a hash */
 };
 
 /* The identities of a recording and of this mkperf. */
@@ -36,10 +35,11 @@ struct mkperf_snapshot_of {
 };
 
 struct mkperf_snapshot {
-    const char *recording; /* path of the recording, as the caller gave it */
-    char *question;        /* NULL: there can be no snapshot */
+    const char *recording, *question;
     struct mkperf_snapshot_of of;
-    uint8_t *content; /* the file that was read */
+    int directory;                           /* -1: there can be no snapshot */
+    char name[2 * MKPERF_SNAPSHOT_HASH + 1]; /* of the file in it */
+    uint8_t *content;                        /* the file that was read */
 };
 
 /*
@@ -47,7 +47,7 @@ struct mkperf_snapshot {
  * there can be no snapshot. Both texts live until mkperf_snapshot_end.
  */
 bool mkperf_snapshot_begin(struct mkperf_snapshot *s, const char *recording, const char *question);
-/* Returns whether there may be one: mkperf_snapshot_begin would return true. */
+/* Returns whether a recording of this kind and size can have snapshots. */
 bool mkperf_snapshot_possible(const char *recording);
 /* Returns the bytes of the snapshot, *n of them; valid until mkperf_snapshot_end. Returns NULL if
  * there is none. */
@@ -55,8 +55,5 @@ const uint8_t *mkperf_snapshot_read(struct mkperf_snapshot *s, size_t *n);
 /* Writes n bytes, if the recording has not changed. */
 void mkperf_snapshot_write(const struct mkperf_snapshot *s, const uint8_t *p, size_t n);
 void mkperf_snapshot_end(struct mkperf_snapshot *s);
-
-/* Removes the snapshots of a recording. */
-void mkperf_snapshots_remove(const char *recording);
 
 #endif

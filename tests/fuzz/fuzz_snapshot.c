@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The bytes of a snapshot, of any content, as if their MAC were right: the session, PDs and totals, and an analysis. What is taken can
+ * The bytes of a snapshot, of any content, as if their hash were right: the session, PDs and totals, and an analysis. What is taken can
  * be put and taken again, and be freed; what is refused can be freed, too.
  */
 #include <stddef.h>

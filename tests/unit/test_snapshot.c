@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Snapshots: structures as bytes and back; a snapshot is used for the same recording, question and mkperf only, and if this user wrote
- * it; and the answers of commands are those of the recording, whatever happened to it or to its ELFs since the first question.
+ * Snapshots: structures as bytes and back; a snapshot is used for the same recording, question and mkperf only, and if nobody else
+ * can have written it; and the answers of commands are those of the recording, whatever happened to it or to its ELFs since the first question.
  * recording_run asks each question of each unit test three times, which is the rest of the comparison.
  */
 #include <fcntl.h>
@@ -119,6 +119,13 @@ static void keep(const char *path, const char *question, const char *bytes)
     mkperf_snapshot_end(&s);
 }
 
+static void keep_nothing(const char *path, const char *question)
+{
+    struct mkperf_snapshot s;
+
+    assert_false(mkperf_snapshot_begin(&s, path, question));
+}
+
 /* Returns the snapshot's text; "" if there is none. */
 static const char *kept(const char *path, const char *question)
 {
@@ -135,13 +142,19 @@ static const char *kept(const char *path, const char *question)
     return text;
 }
 
-/* Returns the path of the only snapshot of "r". */
-static char *only_file(void)
+static unsigned files(const char *directory)
 {
-    char *path = recording_shell("echo -n %s/*", recording_path(".r.asked"));
+    char *n = recording_shell("ls %s | wc -l", directory);
+    unsigned value = (unsigned)atoi(n);
 
-    assert_int_equal(access(path, R_OK), 0);
-    return path;
+    free(n);
+    return value;
+}
+
+/* Removes all snapshots. */
+static void forget(void)
+{
+    free(recording_shell("rm -rf %s", recording_path("cache/mkperf")));
 }
 
 static void identity(void **state)
@@ -214,14 +227,13 @@ static void another_mkperf(void **state)
 static void forged(void **state)
 {
     const char *r = recording_path("r");
-    char secret[300];
 
     (void)state;
     put_file(r, "recording");
-    mkperf_snapshots_remove(r);
-    assert_int_equal(access(recording_path(".r.asked"), F_OK), -1);
+    forget();
     keep(r, "q", "answer");
-    char *path = only_file();
+    assert_int_equal(files(recording_path("cache/mkperf")), 1);
+    char *path = recording_shell("echo -n %s/*", recording_path("cache/mkperf"));
     FILE *f = fopen(path, "r+");
     assert_non_null(f);
     for (long at = 0; at < 32 + 6; at++) { /* any byte is changed, and changed back */
@@ -241,73 +253,57 @@ static void forged(void **state)
     }
     (void)fclose(f);
     keep(r, "q", "answer");
-    assert_int_equal(chmod(path, 0644),
-                     0); /* others may have read it, which shows that it is not mkperf's */
-    assert_string_equal(kept(r, "q"), "");
-    assert_int_equal(chmod(path, 0600), 0);
     assert_string_equal(kept(r, "q"), "answer");
-    assert_int_equal(chmod(recording_path(".r.asked"), 0755), 0);
-    assert_string_equal(kept(r, "q"), "");
-    assert_int_equal(chmod(recording_path(".r.asked"), 0700), 0);
-    snprintf(secret, sizeof secret, "%s/mkperf/secret", recording_path("cache"));
-    assert_int_equal(chmod(secret, 0640), 0); /* a secret that others can read is none */
-    assert_string_equal(kept(r, "q"), "");
-    keep(r, "q", "answer 2");
-    assert_int_equal(chmod(secret, 0600), 0);
+    for (mode_t others = 1; others <= 077; others <<= 1) { /* others may have written it */
+        assert_int_equal(chmod(recording_path("cache/mkperf"), 0700 | others), 0);
+        assert_string_equal(kept(r, "q"), "");
+        keep_nothing(r, "q");
+    }
+    assert_int_equal(chmod(recording_path("cache/mkperf"), 0700), 0);
     assert_string_equal(kept(r, "q"), "answer");
-    assert_int_equal(unlink(secret), 0); /* with another secret, it is another user's */
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(symlink(r, path), 0);
     assert_string_equal(kept(r, "q"), "");
-    keep(r, "q", "answer 3");
-    assert_string_equal(kept(r, "q"), "answer 3");
+    keep(r, "q", "answer 2"); /* the link is replaced, not the recording */
+    assert_string_equal(kept(r, "q"), "answer 2");
     free(path);
 }
 
-/* No directory can be made, or no secret: there are no snapshots, and nothing else happens. */
+/* There is no directory that belongs to this user alone: there are no snapshots, and nothing else happens. */
 static void refused(void **state)
 {
-    const char *r = recording_path("r"), *directory = recording_path(".r.asked");
+    const char *r = recording_path("r"), *directory = recording_path("cache/mkperf");
 
     (void)state;
-    mkperf_snapshots_remove(r);
+    forget();
     put_file(directory, "a file");
-    keep(r, "q", "answer");
-    assert_string_equal(kept(r, "q"), "");
-    mkperf_snapshots_remove(r);
-    assert_int_equal(access(directory, F_OK), 0); /* a directory of another program stays */
+    keep_nothing(r, "q");
     assert_int_equal(unlink(directory), 0);
-    assert_int_equal(symlink(recording_path("cache"), directory), 0);
-    keep(r, "q", "answer");
-    assert_string_equal(kept(r, "q"), "");
+    assert_int_equal(mkdir(recording_path("private"), 0700), 0);
+    assert_int_equal(symlink(recording_path("private"), directory), 0);
+    keep_nothing(r, "q");
+    assert_int_equal(files(recording_path("private")), 0);
     assert_int_equal(unlink(directory), 0);
-    assert_int_equal(chmod(recording_dir, 0500), 0);
     if (geteuid() != 0) { /* root may write everywhere */
-        keep(r, "q", "answer");
-        assert_string_equal(kept(r, "q"), "");
+        assert_int_equal(chmod(recording_path("cache"), 0500), 0);
+        keep_nothing(r, "q");
+        assert_int_equal(chmod(recording_path("cache"), 0700), 0);
     }
-    assert_int_equal(chmod(recording_dir, 0700), 0);
     setenv("XDG_CACHE_HOME", "", 1);
     setenv("HOME", "relative", 1);
-    keep(r, "q", "answer");
-    assert_string_equal(kept(r, "q"), "");
+    keep_nothing(r, "q");
     setenv("HOME", recording_path("home"), 1);
     assert_int_equal(mkdir(recording_path("home"), 0700), 0);
     keep(r, "q", "answer");
     assert_string_equal(kept(r, "q"), "answer");
+    assert_int_equal(files(recording_path("home/.cache/mkperf")), 1);
     setenv("XDG_CACHE_HOME", recording_path("cache"), 1);
-}
-
-static unsigned files(const char *directory)
-{
-    char *n = recording_shell("ls %s | wc -l", directory);
-    unsigned value = (unsigned)atoi(n);
-
-    free(n);
-    return value;
+    assert_string_equal(kept(r, "q"), "");
 }
 
 static void removed(void **state)
 {
-    const char *r = recording_path("r"), *gone = recording_path("gone");
+    const char *r = recording_path("r");
     struct mkperf_error e = {.status = MKPERF_OK};
     struct mkperf_outfile o;
     char question[20];
@@ -318,31 +314,28 @@ static void removed(void **state)
         snprintf(question, sizeof question, "q%u", i);
         keep(r, question, question);
     }
-    assert_int_equal(files(recording_path(".r.asked")), MKPERF_SNAPSHOTS);
+    assert_int_equal(files(recording_path("cache/mkperf")), MKPERF_SNAPSHOTS);
+    assert_string_equal(kept(r, "q4"), "");
+    assert_string_equal(kept(r, "q5"), "q5");
     assert_string_equal(kept(r, question), question);
-    put_file(gone, "recording");
-    keep(gone, "q", "answer");
-    assert_int_equal(access(recording_path(".gone.asked"), F_OK), 0);
-    assert_int_equal(unlink(gone), 0);
-    keep(r, "q", "answer");
-    assert_int_equal(access(recording_path(".gone.asked"), F_OK), -1);
     assert_int_equal(mkperf_outfile_open(&o, r, true, &e), MKPERF_OK); /* as mkperf record does */
     mkperf_outfile_write(&o, "new", 3);
-    assert_int_equal(access(recording_path(".r.asked"), F_OK), 0);
+    assert_string_equal(kept(r, question), question);
     assert_int_equal(mkperf_outfile_finish(&o, &e), MKPERF_OK);
-    assert_int_equal(access(recording_path(".r.asked"), F_OK), -1);
+    assert_string_equal(kept(r, question), "");
     assert_int_equal(access(recording_path("r.old"), F_OK), 0);
     uint8_t *large = mkperf_xcalloc(MKPERF_SNAPSHOT_BYTES + 1, 1);
     struct mkperf_snapshot s;
+    size_t n;
     assert_true(mkperf_snapshot_begin(&s, r, "large"));
     mkperf_snapshot_write(&s, large, MKPERF_SNAPSHOT_BYTES + 1);
-    assert_int_equal(access(recording_path(".r.asked"), F_OK), -1);
+    assert_null(mkperf_snapshot_read(&s, &n));
     mkperf_snapshot_write(&s, large, MKPERF_SNAPSHOT_BYTES);
-    size_t n;
     assert_non_null(mkperf_snapshot_read(&s, &n));
     assert_int_equal(n, MKPERF_SNAPSHOT_BYTES);
     mkperf_snapshot_end(&s);
     free(large);
+    forget();
 }
 
 /* ---- questions ---- */
@@ -499,7 +492,7 @@ static void at_once(void **state)
 
     (void)state;
     recording_make("asked", 300, 3);
-    mkperf_snapshots_remove(recording_path("asked"));
+    forget();
     setenv("MKPERF_SNAPSHOTS", "always", 1);
     for (unsigned i = 0; i < COMMANDS; i++) {
         child[i] = fork();
@@ -529,7 +522,7 @@ static void at_once(void **state)
                                    recording_dir);
     assert_string_equal(differ, "");
     free(differ);
-    assert_int_equal(files(recording_path(".asked.asked")), 1);
+    assert_int_equal(files(recording_path("cache/mkperf")), 1);
 }
 
 int main(void)
