@@ -117,7 +117,7 @@ static enum mkperf_status read_base(struct conversion *c, struct mkperf_profile 
 struct tally {
     struct mkperf_sink to; /* the first member, because this sink relays */
     const struct conversion *c;
-    struct export_kept kept;
+    struct mkperf_places places;
     bool cut; /* the recording is cut off; see struct mkperf_totals */
     struct mkperf_passed passed;
 };
@@ -127,7 +127,7 @@ static enum mkperf_status tally_begin(void *self, const struct mkperf_session *s
 {
     struct tally *t = self;
 
-    mkperf_session_keep(&t->kept.session, session);
+    mkperf_places_begin(&t->places, session);
     return mkperf_sink_begin(&t->to, session, e);
 }
 
@@ -136,7 +136,7 @@ static enum mkperf_status tally_events(void *self, const struct mkperf_session *
 {
     struct tally *t = self;
 
-    (void)export_kept_add_events(&t->kept, session, e);
+    (void)mkperf_places_events(&t->places, session, e);
     return mkperf_sink_events(&t->to, session, e);
 }
 
@@ -144,7 +144,7 @@ static enum mkperf_status tally_pd(void *self, const struct mkperf_pd *pd, struc
 {
     struct tally *t = self;
 
-    export_kept_pd(&t->kept, pd);
+    MKPERF_TRY(mkperf_places_pd(&t->places, pd, e));
     return mkperf_sink_pd(&t->to, pd, e);
 }
 
@@ -158,7 +158,7 @@ static enum mkperf_status tally_sample(void *self, const struct mkperf_sample *s
     t->passed.samples += mkperf_sample_count(s);
     if (out != NULL) {
         fprintf(out, "%s: time %" PRIu64 " cpu %" PRIu32 " period %" PRIu64 " %s 0x%" PRIx64,
-                export_kept_name(&t->kept, s->pd), s->time_ns, s->core, s->period,
+                mkperf_places_pd_name(&t->places, s->pd), s->time_ns, s->core, s->period,
                 kernel ? "kernel" : "ip", kernel ? s->kernel_pc : s->pc);
         for (unsigned i = 0; i < s->callers->n; i++) {
             fprintf(out, " < 0x%" PRIx64, s->callers->caller[i].addr);
@@ -204,7 +204,7 @@ static enum mkperf_status tally_end(void *self, const struct mkperf_totals *tota
         all.lost[i] = t->passed.lost[i];
     }
     t->cut = totals->cut;
-    export_kept_warnings(&t->kept, &all, print_writer_warning, (void *)(uintptr_t)t->c);
+    mkperf_places_warnings(&t->places, &all, print_writer_warning, (void *)(uintptr_t)t->c);
     return mkperf_sink_end(&t->to, totals, e);
 }
 
@@ -226,7 +226,7 @@ static enum mkperf_status write_output(struct conversion *c, struct mkperf_error
     struct mkperf_output output;
 
     MKPERF_TRY(mkperf_format_open(c->format, &c->out, &output, e));
-    struct tally tally = {.to = output.sink, .c = c};
+    struct tally tally = {.to = output.sink, .c = c, .places = {.no_elfs = true}};
     struct mkperf_only_cores only = {
         .to = {.ops = &tally_ops, .self = &tally, .every_pd = tally.to.every_pd},
         .cores = c->cores};
@@ -260,7 +260,7 @@ static enum mkperf_status write_output(struct conversion *c, struct mkperf_error
         unlink(partial); /* the writer of perf.data leaves this file for mkperf recover */
         free(partial);
     }
-    export_kept_free(&tally.kept);
+    mkperf_places_free(&tally.places);
     return status;
 }
 

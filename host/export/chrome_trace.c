@@ -14,7 +14,7 @@
 enum { PDS = 1, CORES = 2, CORES_NAMED = 64, FIRST_PD = 10, FIRST_CORE = 1000000 };
 
 struct chrome {
-    struct export_kept kept; /* the first member, as export_kept_add_events requires */
+    struct mkperf_places places; /* the first member, as mkperf_places_events requires */
     struct mkperf_textout text;
     struct mkperf_analysis *analysis;
     struct mkperf_sink to; /* the sink of the analysis */
@@ -105,7 +105,7 @@ static enum mkperf_status chrome_begin(void *self, const struct mkperf_session *
     struct chrome *c = self;
 
     MKPERF_TRY(mkperf_export_needs_sched(session, e));
-    mkperf_session_keep(&c->kept.session, session);
+    mkperf_places_begin(&c->places, session);
     mkperf_textout_puts(&c->text, "{\"traceEvents\":[\n");
     name_track(c, PDS, 0, "process_name", "PDs");
     name_track(c, CORES, 0, "process_name", "cores");
@@ -120,7 +120,7 @@ static enum mkperf_status put_pd_names(void *self, const struct mkperf_pd *pd,
     if (pd->thread != MKPERF_THREAD_IDLE) {
         name_track(c, PDS, pd->id, "thread_name", pd->name);
     }
-    export_kept_pd(&c->kept, pd);
+    MKPERF_TRY(mkperf_places_pd(&c->places, pd, e));
     return c->to.ops->pd(c->to.self, pd, e);
 }
 
@@ -179,7 +179,7 @@ static enum mkperf_status chrome_end(void *self, const struct mkperf_totals *tot
     mkperf_json(&c->text,
                 "\n],'otherData':{'events':%" PRIu64 ",'lost':%" PRIu64 ",'gaps':%" PRIu64,
                 totals->sched_events, lost, c->analysis->gaps);
-    export_kept_warnings(&c->kept, totals, put_warning_event, c);
+    mkperf_places_warnings(&c->places, totals, put_warning_event, c);
     mkperf_textout_puts(&c->text, "}}\n");
     return mkperf_textout_finish(&c->text, e);
 }
@@ -190,7 +190,7 @@ static void chrome_free(void *self)
 
     mkperf_textout_discard(&c->text);
     mkperf_analysis_free(c->analysis);
-    export_kept_free(&c->kept);
+    mkperf_places_free(&c->places);
     free(c);
 }
 
@@ -202,7 +202,7 @@ enum mkperf_status mkperf_chrome_open(const struct mkperf_export *x, struct mkpe
         .reads = true,
         .begin = chrome_begin,
         .pd = put_pd_names,
-        .events = export_kept_add_events,
+        .events = mkperf_places_events,
         .mark = put_mark_event,
         .sched = put_sched_event,
         .end = chrome_end,
@@ -213,6 +213,7 @@ enum mkperf_status mkperf_chrome_open(const struct mkperf_export *x, struct mkpe
         free(c);
         return e->status;
     }
+    c->places.no_elfs = true;
     c->analysis = mkperf_analysis_new();
     c->to = mkperf_analysis_sink(c->analysis);
     mkperf_analysis_listen(c->analysis, (struct mkperf_analysis_listener){

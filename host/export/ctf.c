@@ -41,8 +41,8 @@ static const char metadata[] =
     "\tfields := struct { uint64_t lost; uint64_t since; };\n};\n";
 
 struct ctf {
-    struct export_kept kept; /* the first member, as export_kept_add_events requires */
-    char *path, *partial;    /* the directory; and its name until the trace is whole */
+    struct mkperf_places places; /* the first member, as mkperf_places_pd requires */
+    char *path, *partial;        /* the directory; and its name until the trace is whole */
     bool whole;
     struct mkperf_outfile metadata, core[CORES_MAX];
     FILE *env; /* the environment in the metadata, while warnings are written */
@@ -66,34 +66,24 @@ static enum mkperf_status ctf_begin(void *self, const struct mkperf_session *ses
     struct ctf *c = self;
 
     MKPERF_TRY(mkperf_export_needs_sched(session, e));
-    mkperf_session_keep(&c->kept.session, session);
-    return MKPERF_OK;
-}
-
-static enum mkperf_status note_pd_name(void *self, const struct mkperf_pd *pd,
-                                       struct mkperf_error *e)
-{
-    struct ctf *c = self;
-
-    (void)e;
-    export_kept_pd(&c->kept, pd);
+    mkperf_places_begin(&c->places, session);
     return MKPERF_OK;
 }
 
 /* Writes a PD's name and its pid, which is the same as in perf.data. */
 static void put_comm_and_tid(struct mkperf_put *p, const struct ctf *c, uint32_t pd)
 {
-    const char *name = export_kept_name(&c->kept, pd);
+    bool known = pd < c->places.npds;
+    const char *name = known ? mkperf_places_pd_name(&c->places, pd) : "?";
     size_t n = strnlen(name, CTF_NAME_BYTES - 1);
-    bool known = pd < c->kept.npds && c->kept.pd[pd].thread != MKPERF_THREAD_IDLE;
 
     mkperf_put_padded(p, name, n, n + 1);
-    mkperf_put32(p, known ? pd + 1 : 0);
+    mkperf_put32(p, known && !mkperf_places_idle(&c->places, pd) ? pd + 1 : 0);
 }
 
 static uint32_t priority_of(const struct ctf *c, uint32_t pd)
 {
-    return pd < c->kept.npds ? c->kept.pd[pd].scheduling.priority : 0;
+    return pd < c->places.npds ? c->places.pd[pd].priority : 0;
 }
 
 static void put_text(struct mkperf_put *p, const char *text)
@@ -188,7 +178,7 @@ static enum mkperf_status ctf_end(void *self, const struct mkperf_totals *totals
     size_t n = 0;
     c->env = mkperf_memstream_open(&env, &n);
     fputs("env {\n\tdomain = \"kernel\";\n\ttracer_name = \"mkperf\";\n", c->env);
-    export_kept_warnings(&c->kept, totals, write_warning, c);
+    mkperf_places_warnings(&c->places, totals, write_warning, c);
     fputs("};\n", c->env);
     mkperf_memstream_close(c->env);
     if (open_file(c, &c->metadata, "metadata", e) == MKPERF_OK) {
@@ -220,7 +210,7 @@ static void ctf_free(void *self)
     if (!c->whole) {
         remove_trace(c->partial);
     }
-    export_kept_free(&c->kept);
+    mkperf_places_free(&c->places);
     free(c->path);
     free(c->partial);
     free(c);
@@ -233,8 +223,8 @@ enum mkperf_status mkperf_ctf_open(const struct mkperf_export *x, struct mkperf_
         .name = "ctf",
         .reads = true,
         .begin = ctf_begin,
-        .pd = note_pd_name,
-        .events = export_kept_add_events,
+        .pd = mkperf_places_pd,
+        .events = mkperf_places_events,
         .sched = write_sched_event,
         .end = ctf_end,
     };
@@ -262,6 +252,7 @@ enum mkperf_status mkperf_ctf_open(const struct mkperf_export *x, struct mkperf_
         n--;
     }
     struct ctf *c = mkperf_xcalloc(1, sizeof *c);
+    c->places.no_elfs = true;
     c->path = mkperf_xstrdup(x->path);
     c->partial = mkperf_xprintf("%.*s.partial", (int)n, x->path);
     remove_trace(c->partial); /* a killed process may have left one */

@@ -101,24 +101,4 @@ void mkperf_jsonl_warning(void *self, enum mkperf_warning_level level, const cha
 void mkperf_jsonl_totals(struct mkperf_textout *t, const struct mkperf_places *places,
                          const struct mkperf_cost *cost, const struct mkperf_totals *totals);
 
-/*
- * What a sink that keeps nothing else needs of a stream to list its warnings at the end (model/figures.h): copies of
- * the session (mkperf_session_keep) and of its PDs. All members are zero before a session begins.
- */
-struct export_kept {
-    struct mkperf_session session;
-    struct mkperf_pd *pd; /* by id; name NULL: the PD was not announced */
-    uint32_t npds, room;
-};
-
-/* Replaces the list of events, when a later session has others: the operation `events` of a sink with a state that begins with
- * an export_kept. */
-enum mkperf_status export_kept_add_events(void *self, const struct mkperf_session *session,
-                                          struct mkperf_error *e);
-void export_kept_pd(struct export_kept *k, const struct mkperf_pd *pd);
-const char *export_kept_name(const void *kept, uint32_t pd); /* "?": not announced */
-void export_kept_warnings(const struct export_kept *k, const struct mkperf_totals *totals,
-                          mkperf_put_warning *put, void *self);
-void export_kept_free(struct export_kept *k);
-
 #endif

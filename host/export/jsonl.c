@@ -149,11 +149,9 @@ static enum mkperf_status add_events(void *self, const struct mkperf_session *se
 {
     struct jsonl *j = self;
 
-    (void)e;
-    mkperf_places_events(&j->places, session);
     mkperf_json(&j->text, "{'type':'events'");
     put_events(&j->text, session);
-    return MKPERF_OK;
+    return mkperf_places_events(&j->places, session, e);
 }
 
 static enum mkperf_status print_mark(void *self, const struct mkperf_mark *m,

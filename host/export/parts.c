@@ -2,8 +2,7 @@
 /*
  * Parts that several formats have in common.
  *
- * Owns: the choice of one event, functions that have one name in several PDs, and the copy of a session for the warnings of
- * formats that are written while samples arrive. Called by the formats and by cmd/cmd_convert.c.
+ * Owns: the choice of one event, and functions that have one name in several PDs. Called by the formats.
  */
 #include "parts.h"
 
@@ -75,50 +74,4 @@ const char *function_names_pd(const struct function_names *n, uint32_t function)
     return n->owner[f->name] != FUNCTION_SHARED ? NULL
            : f->kernel                          ? "kernel"
                                                 : mkperf_places_pd_name(n->places, f->pd);
-}
-
-enum mkperf_status export_kept_add_events(void *self, const struct mkperf_session *session,
-                                          struct mkperf_error *e)
-{
-    struct export_kept *k = self;
-
-    (void)e;
-    k->session.nevents = session->nevents;
-    memcpy(k->session.event, session->event, sizeof k->session.event);
-    return MKPERF_OK;
-}
-
-void export_kept_pd(struct export_kept *k, const struct mkperf_pd *pd)
-{
-    MKPERF_GROW(k->pd, k->room, (size_t)pd->id + 1);
-    k->npds = pd->id >= k->npds ? pd->id + 1 : k->npds;
-    assert(k->pd[pd->id].name == NULL);
-    k->pd[pd->id] = *pd;
-    mkperf_shape_own(mkperf_pd_rows, &k->pd[pd->id]);
-}
-
-const char *export_kept_name(const void *kept, uint32_t pd)
-{
-    const struct export_kept *k = kept;
-
-    return pd < k->npds && k->pd[pd].name != NULL ? k->pd[pd].name : "?";
-}
-
-void export_kept_warnings(const struct export_kept *k, const struct mkperf_totals *totals,
-                          mkperf_put_warning *put, void *self)
-{
-    const struct mkperf_warnings w = {
-        .session = &k->session, .totals = totals, .pd_name = export_kept_name, .names = k};
-
-    mkperf_warnings_each(&w, put, self);
-}
-
-void export_kept_free(struct export_kept *k)
-{
-    for (uint32_t i = 0; i < k->npds; i++) {
-        mkperf_shape_free(mkperf_pd_rows, &k->pd[i]);
-    }
-    free(k->pd);
-    mkperf_session_free(&k->session);
-    *k = (struct export_kept){.npds = 0};
 }

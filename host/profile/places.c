@@ -44,6 +44,9 @@ static struct mkperf_module *open_module(struct mkperf_places *s, const char *el
 void mkperf_places_begin(struct mkperf_places *s, const struct mkperf_session *session)
 {
     mkperf_session_keep(&s->session, session);
+    if (s->no_elfs) {
+        return;
+    }
     s->symbols = s->search.open != NULL ? s->search.open : mkperf_symbols_new();
     mkperf_places_text_number(s, ""); /* text 0 */
     s->kernel_problem = mkperf_xstrdup(session->kernel_unnamed);
@@ -53,9 +56,11 @@ void mkperf_places_begin(struct mkperf_places *s, const struct mkperf_session *s
     s->capture = s->kernel != NULL ? mkperf_symbol_address(s->kernel, "mkperf_capture") : 0;
 }
 
-enum mkperf_status mkperf_places_pd(struct mkperf_places *s, const struct mkperf_pd *pd,
+enum mkperf_status mkperf_places_pd(void *places, const struct mkperf_pd *pd,
                                     struct mkperf_error *e)
 {
+    struct mkperf_places *s = places;
+
     MKPERF_GROW(s->pd, s->pd_room, (size_t)pd->id + 1);
     s->npds = s->npds > pd->id ? s->npds : pd->id + 1;
     struct mkperf_places_pd *p = &s->pd[pd->id];
@@ -63,11 +68,12 @@ enum mkperf_status mkperf_places_pd(struct mkperf_places *s, const struct mkperf
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "PD %s is announced twice", p->name);
     }
     p->thread = pd->thread;
+    p->priority = pd->scheduling.priority;
     p->name = mkperf_xstrdup(pd->name);
     p->elf = mkperf_xstrdup(pd->elf);
     p->parent = mkperf_xstrdup(pd->parent);
     p->problem = mkperf_xstrdup(pd->unnamed);
-    p->module = open_module(s, p->elf, &pd->build_id, &p->problem);
+    p->module = s->no_elfs ? NULL : open_module(s, p->elf, &pd->build_id, &p->problem);
     if (p->elf == NULL && p->module != NULL) {
         p->elf = mkperf_xstrdup(mkperf_module_path(p->module));
     }
@@ -75,10 +81,15 @@ enum mkperf_status mkperf_places_pd(struct mkperf_places *s, const struct mkperf
     return MKPERF_OK;
 }
 
-void mkperf_places_events(struct mkperf_places *s, const struct mkperf_session *session)
+enum mkperf_status mkperf_places_events(void *places, const struct mkperf_session *session,
+                                        struct mkperf_error *e)
 {
+    struct mkperf_places *s = places;
+
+    (void)e;
     s->session.nevents = session->nevents;
     memcpy(s->session.event, session->event, sizeof s->session.event);
+    return MKPERF_OK;
 }
 
 void mkperf_places_free(struct mkperf_places *s)

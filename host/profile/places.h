@@ -30,6 +30,7 @@ enum {
 struct mkperf_places_pd {
     char *name, *elf, *parent; /* elf, parent: NULL if unknown */
     uint64_t thread;
+    uint32_t priority;
     uint64_t samples;             /* the profile counts them */
     struct mkperf_module *module; /* NULL: none */
     char *problem;                /* why there is no module; NULL: no ELF is known */
@@ -65,6 +66,7 @@ struct mkperf_places {
     /* Set before begin: */
     bool inlined;  /* inlined functions are frames */
     bool no_lines; /* frames have no files and lines, which is quicker */
+    bool no_elfs;  /* only names and figures of PDs are needed, and no places */
     struct mkperf_elf_search search;
 
     struct mkperf_session session; /* a copy, with the begin's texts */
@@ -82,11 +84,13 @@ struct mkperf_places {
 };
 
 void mkperf_places_begin(struct mkperf_places *s, const struct mkperf_session *session);
+/* These two are functions of a sink of which the state begins with the places, too. */
 /* Adds a PD. Errors: FAILED, it was announced before. */
-enum mkperf_status mkperf_places_pd(struct mkperf_places *s, const struct mkperf_pd *pd,
+enum mkperf_status mkperf_places_pd(void *places, const struct mkperf_pd *pd,
                                     struct mkperf_error *e);
 /* Copies the events of a later session. The texts remain those of begin. */
-void mkperf_places_events(struct mkperf_places *s, const struct mkperf_session *session);
+enum mkperf_status mkperf_places_events(void *places, const struct mkperf_session *session,
+                                        struct mkperf_error *e);
 void mkperf_places_free(struct mkperf_places *s);
 
 struct mkperf_address {

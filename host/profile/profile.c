@@ -311,13 +311,11 @@ static enum mkperf_status add_events(void *self, const struct mkperf_session *se
 {
     struct mkperf_profile *p = self;
 
-    (void)e;
     if (p->made) {
         return MKPERF_OK;
     }
     p->nevents = session->nevents;
-    mkperf_places_events(&p->places, session);
-    return MKPERF_OK;
+    return mkperf_places_events(&p->places, session, e);
 }
 
 static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
