@@ -44,12 +44,10 @@ help_is_one() {
 check "mkperf help CMD, CMD --help and -h say the same" help_is_one
 
 man_pages() {
-    for page in "$D"/root/usr/share/man/man1/*.1; do
-        mandoc -Tlint "$page" || return 1
-        LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -l -E UTF-8 -Tutf8 -Z "$page" 2>"$D/man.err" \
-            >/dev/null || return 1
-        [ ! -s "$D/man.err" ] || { cat "$D/man.err"; return 1; }
-    done
+    mandoc -Tlint "$D"/root/usr/share/man/man1/*.1 || return 1
+    # What man runs, for all pages at once.
+    groff -mandoc -ww -Kutf8 -Tutf8 -rLL=80n -Z "$D"/root/usr/share/man/man1/*.1 2>"$D/man.err" >/dev/null || return 1
+    [ ! -s "$D/man.err" ] || { cat "$D/man.err"; return 1; }
     for c in $commands; do
         page=$D/root/usr/share/man/man1/mkperf-$c.1
         mandoc -Tascii "$page" | col -b >"$D/man.txt"
@@ -126,25 +124,27 @@ END
 }
 check "zsh completes commands, options, values" zsh_completes
 
-# A compiler without a header or a library.
+# A compiler without the headers and libraries in $HIDDEN.
 cat >"$D/cc" <<'END'
 #!/bin/sh
 for word; do
-    [ "$word" != "-l$HIDDEN" ] || { echo "ld: cannot find -l$HIDDEN" >&2; exit 1; }
-    case $word in *.c) grep -q "<$HIDDEN>" "$word" && {
-        echo "$word:1: fatal error: $HIDDEN: No such file or directory" >&2; exit 1; } ;; esac
+    for hidden in $HIDDEN; do
+        [ "$word" != "-l$hidden" ] || { echo "ld: cannot find -l$hidden" >&2; exit 1; }
+        case $word in *.c) grep -q "<$hidden>" "$word" && {
+            echo "$word:1: fatal error: $hidden: No such file or directory" >&2; exit 1; } ;; esac
+    done
 done
 exec gcc "$@"
 END
 chmod +x "$D/cc"
-hides() {
-    HIDDEN=$1 HOST_CC=$D/cc scripts/check-depends host >"$D/hidden.log" 2>&1 && return 1
-    [ "$(wc -l <"$D/hidden.log")" -eq 1 ] && grep -q "$1" "$D/hidden.log" && grep -q "$2" "$D/hidden.log"
-}
 depends() {
     scripts/check-depends host || return 1
-    hides jansson libjansson-dev && hides microhttpd libmicrohttpd-dev && hides dw libdw-dev &&
-        hides expat.h libexpat1-dev && hides histedit.h libedit-dev || return 1
+    HIDDEN="jansson microhttpd dw expat.h histedit.h" HOST_CC=$D/cc scripts/check-depends host >"$D/hidden.log" 2>&1 && return 1
+    [ "$(wc -l <"$D/hidden.log")" -eq 5 ] || { cat "$D/hidden.log"; return 1; }
+    for missing in jansson.*libjansson-dev microhttpd.*libmicrohttpd-dev dw.*libdw-dev expat.h.*libexpat1-dev \
+        histedit.h.*libedit-dev; do
+        grep -q "$missing" "$D/hidden.log" || { echo "no $missing"; return 1; }
+    done
     # make reports it before it compiles, and installs nothing.
     HIDDEN=jansson make host SETUP_PACKAGES=no BUILD_DIR="$D/none" HOST_CC="$D/cc" MAKEFLAGS= \
         >"$D/make.log" 2>&1 && return 1
