@@ -2,7 +2,7 @@
 /*
  * The Firefox Profiler's processed format, version 51. Later versions of the Firefox Profiler upgrade it on loading.
  *
- * Owns: the file, and the counters in it. Called through the table of formats. A PD is a process. It has one thread for each event, and for each
+ * Owns: the file. Called through the table of formats. A PD is a process. It has one thread for each event, and for each
  * core if there are several. Samples are in the order of time, and their weight is the period. Marks are markers of
  * their PD. Losses are markers in a separate thread, with place, core and numbers. Sums, periods and the command are in
  * the profile's "more info".
@@ -11,278 +11,357 @@
 
 #include <mkperf/version.h>
 
-/*
- * The counters of a profile, which the Firefox Profiler draws as tracks over time: the events that each PD's samples
- * represent, lost samples, and the fill level of the target's output ring.
- *
- * The recording is divided into steps of one length, and a counter has a value for each step.
- *   1. A sample's events are spread over the time that the sample represents (profile/profile.h).
- *   2. A hardware counter for kernel time pauses during user time, and the reverse. Its events may therefore be older
- *      than rule 1 assumes. If a step has more events than a core can count, the rest is moved to earlier steps.
- *   3. No rule changes the sum of a counter.
- *   4. The fill level is reported about once per second. A report is valid for the time since the previous one.
- */
-
-/* The threads of the output, in ascending order. */
-struct threads {
-    uint64_t *list;
-    uint32_t n;
-};
-
-enum { STEPS = 500 };
-
-struct steps {
-    uint64_t first_ns, step_ns;
-    unsigned n;
-};
-
-static unsigned step_of(const struct steps *s, uint64_t ns)
-{
-    uint64_t at = ns > s->first_ns ? (ns - s->first_ns) / s->step_ns : 0;
-
-    return at < s->n ? (unsigned)at : s->n - 1;
-}
-
-static void put_counter_head(struct firefox_tables *f, const struct steps *s, const char *name,
-                             const char *category, const char *description, uint32_t pid,
-                             uint32_t thread)
-{
-    mkperf_json(f->t,
-                "{'name':%s,'category':%s,'description':%s,'pid':'%u','mainThreadIndex':%u,"
-                "'samples':{",
-                name, category, description, pid, thread);
-    FIREFOX_COLUMN(f->t, "time", s->n, mkperf_textout_ms(f->t, i * s->step_ns));
-}
-
-static void put_counter(struct firefox_tables *f, const struct steps *s, const uint64_t *value,
-                        const char *name, const char *description, uint32_t pid, uint32_t thread)
-{
-    put_counter_head(f, s, name, "PMU", description, pid, thread);
-    FIREFOX_COLUMN(f->t, "count", s->n, mkperf_textout_u64(f->t, value[i]));
-    mkperf_json(f->t, "'length':%u}}", s->n);
-}
-
-static int compare_threads(const void *a, const void *b)
-{
-    return mkperf_compare(*(const uint64_t *)a, *(const uint64_t *)b);
-}
-
-/* Adds a sample's events to the steps of the span that it represents, in proportion to the time in each step. */
-static void add_counter_sample(const struct steps *s, uint64_t end_ns, uint64_t span_ns,
-                               uint64_t period, uint64_t *value)
-{
-    uint64_t begin_ns = end_ns - span_ns, put = 0;
-    unsigned last = step_of(s, end_ns);
-
-    for (unsigned i = step_of(s, begin_ns); i < last; i++) {
-        uint64_t until = s->first_ns + (i + 1) * s->step_ns;
-        double part = (double)period * (double)(until - begin_ns) / (double)span_ns;
-        uint64_t upto = part < (double)period ? (uint64_t)part : period;
-        value[i] += upto - put;
-        put = upto;
-    }
-    value[last] += period - put;
-}
-
-/* The threads of one event on one core, one thread for each PD. */
-struct group {
-    uint64_t **value; /* for each thread the values of its steps */
-    uint32_t n;
-    uint64_t most; /* the number of events that the core can count in a step */
-};
-
-static uint64_t sum_of(const struct group *g, unsigned step)
-{
-    uint64_t sum = 0;
-
-    for (uint32_t i = 0; i < g->n; i++) {
-        sum += g->value[i][step];
-    }
-    return sum;
-}
-
-/* Moves the events above the limit from one step to another, from each PD in proportion to its events. */
-static void move_excess(const struct group *g, unsigned from, unsigned to)
-{
-    uint64_t sum = sum_of(g, from);
-
-    if (sum <= g->most) {
-        return;
-    }
-    uint64_t over = sum - g->most, left = over;
-
-    for (uint32_t i = 0; i < g->n && left > 0; i++) {
-        uint64_t *v = g->value[i];
-        uint64_t part = (uint64_t)((double)v[from] * (double)over / (double)sum) + 1;
-        part = part < v[from] ? part : v[from];
-        part = part < left ? part : left;
-        v[from] -= part;
-        v[to] += part;
-        left -= part;
-    }
-}
-
-/*
- * Moves excess events to earlier steps, and those that the first step cannot hold to later ones: those of each event on each
- * core. The limit is raised to the average, because the rate of an event may be estimated too low (profile/profile.h).
- */
-static void level_all(const struct threads *threads, const struct steps *s, uint64_t *values,
-                      const double *rate, const struct mkperf_profile *c)
-{
-    struct group g = {.value = mkperf_xcalloc((size_t)threads->n + 1, sizeof *g.value)};
-
-    for (uint32_t k = 0; k < c->nevents * c->cores_seen; k++) {
-        uint32_t event = k / c->cores_seen, core = k % c->cores_seen;
-        uint64_t sum = 0;
-        g.n = 0;
-        g.most = (uint64_t)(rate[event] * (double)s->step_ns);
-        for (uint32_t i = 0; i < threads->n && g.most > 0; i++) {
-            uint64_t thread = threads->list[i];
-            if (firefox_thread_event(thread) == event && firefox_thread_core(thread) == core) {
-                g.value[g.n++] = values + (size_t)i * s->n;
-            }
-        }
-        for (unsigned i = 0; i < s->n; i++) {
-            sum += sum_of(&g, i);
-        }
-        if (g.most * s->n < sum) {
-            g.most = sum / s->n + 1;
-        }
-        for (unsigned i = s->n - 1; i > 0; i--) {
-            move_excess(&g, i, i - 1);
-        }
-        for (unsigned i = 0; i + 1 < s->n; i++) {
-            move_excess(&g, i, i + 1);
-        }
-    }
-    free(g.value);
-}
-
-/*
- * Writes the fill level of the output ring. The Firefox Profiler adds up the values of a counter of this category, so
- * differences are written. A counter must have a thread, so this one has the thread of the first PD.
- */
-static void put_fill(struct firefox_tables *f, const struct steps *s, uint32_t pid)
-{
-    const struct mkperf_fill *fill = &f->c->totals.fill;
-    uint64_t before = 0;
-    uint32_t at = 0;
-    char text[160];
-
-    snprintf(text, sizeof text,
-             "Bytes that waited for the link at most, of %llu in the target's output ring",
-             (unsigned long long)fill->size);
-    put_counter_head(f, s, "output ring", "Memory", text, pid, 0);
-    mkperf_json(f->t, "'count':[");
-    for (unsigned i = 0; i < s->n; i++) {
-        uint64_t now = 0;
-
-        /* The highest level of the reports in this step, and of the next report, which is valid for the time before it. */
-        while (at < fill->n && step_of(s, fill->point[at].time_ns) <= i) {
-            now = fill->point[at].bytes > now ? fill->point[at].bytes : now;
-            at++;
-        }
-        if (at < fill->n && fill->point[at].bytes > now) {
-            now = fill->point[at].bytes;
-        }
-        mkperf_json(f->t, ",%" PRId64, (int64_t)(now - before));
-        before = now;
-    }
-    mkperf_json(f->t,
-                "],'length':%u},'display':{'graphType':'line-accumulated','unit':'bytes',"
-                "'color':'orange','markerSchemaLocation':null,'sortWeight':60,"
-                "'label':'output ring'}}",
-                s->n);
-}
-
-/* Writes the member counters. The thread of losses, if there is one, follows the listed threads. */
-static void put_counters(struct firefox_tables *f, const struct threads *threads)
-{
-    struct mkperf_profile *c = f->c;
-    /* The steps of the recording: at most STEPS, even if the last time is 2^64 - 1. */
-    uint64_t before_last = c->last_ns - c->first_ns;
-    struct steps s = {.first_ns = c->first_ns,
-                      .step_ns = before_last / STEPS + (before_last % STEPS == STEPS - 1) + 1};
-    s.n = (unsigned)(before_last / s.step_ns) + 1;
-    uint32_t n = threads->n;
-    uint64_t *values = mkperf_xcalloc(((size_t)n + 1) * s.n, sizeof *values);
-    double *rate = mkperf_xcalloc((size_t)c->nevents + 1, sizeof *rate);
-    uint32_t main_thread = 0;
-    char room[32], text[192], core[24] = "";
-
-    /* Fills values[thread * steps + step] with sums of periods, and rate[event] as mkperf_profile_spans does. */
-    const struct mkperf_profile_sample *sample = f->c->samples.map;
-    uint64_t *span = mkperf_profile_spans(f->c, sample, f->c->samples.count, rate);
-    for (size_t i = 0; i < f->c->samples.count; i++) {
-        uint64_t thread = firefox_thread_of(f->c, sample[i].chain);
-        const uint64_t *at =
-            bsearch(&thread, threads->list, threads->n, sizeof thread, compare_threads);
-        if (at != NULL) {
-            add_counter_sample(&s, sample[i].time_ns, span[i], sample[i].period,
-                               &values[(size_t)(at - threads->list) * s.n]);
-        }
-    }
-    free(span);
-    level_all(threads, &s, values, rate, c);
-    mkperf_json(f->t, "'counters':[");
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t thread = threads->list[i];
-        uint32_t pd = firefox_thread_pd(thread);
-        const char *name = mkperf_places_event_name(&c->places, firefox_thread_event(thread), room);
-        main_thread = i == 0 || firefox_thread_pd(threads->list[i - 1]) != pd ? i : main_thread;
-        if (c->cores_seen > 1) {
-            snprintf(core, sizeof core, " on core %u", firefox_thread_core(thread));
-        }
-        snprintf(text, sizeof text, "Events of %.100s%s, as the PD's samples stand for them", name,
-                 core);
-        mkperf_textout_puts(f->t, i > 0 ? ",\n" : "");
-        put_counter(f, &s, values + (size_t)i * s.n, name, text, pd + 1, main_thread);
-    }
-    if (c->losses.count > 0) {
-        mkperf_textout_puts(f->t, n > 0 ? ",\n" : "");
-        const struct mkperf_lost *lost = f->c->losses.map;
-        for (unsigned i = 0; i < s.n; i++) {
-            values[i] = 0;
-        }
-        for (size_t i = 0; i < f->c->losses.count; i++) {
-            values[step_of(&s, lost[i].time_ns)] += lost[i].samples;
-        }
-        put_counter(f, &s, values, "lost samples", "Samples lost, at the time of the report", 0, n);
-    }
-    if (c->totals.fill.n > 0 && n > 0) {
-        mkperf_textout_puts(f->t, ",\n");
-        put_fill(f, &s, firefox_thread_pd(threads->list[0]) + 1);
-    }
-    mkperf_textout_puts(f->t, "]");
-    free(rate);
-    free(values);
-}
-
 /* The number of bits below the core in a thread's id. */
 enum { TID_CORE = 20 };
 /* A PD without a sample for this number of sampling intervals did not run. */
 enum { GAP_STEPS = 2 };
 
+enum firefox_category {
+    FIREFOX_OTHER,
+    FIREFOX_USER,
+    FIREFOX_KERNEL,
+    FIREFOX_IDLE,
+    FIREFOX_CALLER, /* a frame of another PD than that of the thread */
+    FIREFOX_CALL,   /* the frame between a PD and the PD that it called */
+    FIREFOX_CATEGORIES,
+};
+static const struct {
+    const char *name, *colour;
+} categories[FIREFOX_CATEGORIES] = {
+    [FIREFOX_OTHER] = {"Other", "grey"},
+    [FIREFOX_USER] = {"User", "blue"},
+    [FIREFOX_KERNEL] = {"Kernel", "orange"},
+    [FIREFOX_IDLE] = {"Idle", "transparent"},
+    [FIREFOX_CALLER] = {"Caller in another PD", "purple"},
+    [FIREFOX_CALL] = {"Protected call", "yellow"},
+};
+
+/* Returns the thread's number of a text, a function or a frame of the profile. */
+static uint32_t local_number(struct mkperf_hash *set, uint32_t number)
+{
+    const uint64_t key = number;
+
+    return mkperf_hash_number(set, &key, 1);
+}
+
+/* Returns the profile's number of number i of the thread. */
+static uint32_t profile_number(const struct mkperf_hash *set, size_t i)
+{
+    uint32_t words;
+
+    return (uint32_t)*mkperf_hash_key(set, (uint32_t)i, &words);
+}
+
+/* Begins a thread of PD `pd` with empty tables. */
+static void begin_thread(struct firefox *f, uint32_t pd)
+{
+    enum { TABLES = 4 };
+    struct mkperf_hash *const of_thread[TABLES] = {&f->string, &f->func, &f->frame, &f->stacks};
+
+    for (unsigned i = 0; i < TABLES; i++) {
+        mkperf_hash_free(of_thread[i]);
+        *of_thread[i] = (struct mkperf_hash){.count = 0};
+    }
+    f->pd = pd;
+    f->nmarkers = 0;
+}
+
+/* Adds a chain's stack to the thread. */
+static void add_stack(struct firefox *f, uint32_t chain)
+{
+    struct mkperf_profile_chain c;
+    uint32_t stack = 0; /* the number of the stack so far + 1 */
+
+    mkperf_profile_chain(f->c, chain, &c);
+    for (uint32_t i = c.n; i-- > 0;) {
+        const struct mkperf_place *p = &f->c->places.place[c.place[i]];
+        for (uint32_t k = p->nframes; k-- > 0;) {
+            uint64_t key[2] = {stack, p->first + k};
+            local_number(&f->frame, p->first + k);
+            stack = mkperf_hash_number(&f->stacks, key, 2) + 1;
+        }
+    }
+    f->stack_of[chain] = stack;
+}
+
+/* A number that the format has no value for. */
+static const int64_t NO_NUMBER = INT64_MIN;
+
+/* Writes a number: NO_NUMBER as null, other negative values as -1. */
+static void put_signed(struct mkperf_textout *t, int64_t v)
+{
+    if (v < 0) {
+        mkperf_textout_puts(t, v == NO_NUMBER ? "null" : "-1");
+    } else {
+        mkperf_textout_u64(t, (uint64_t)v);
+    }
+}
+
+static const struct mkperf_place *place_at(const struct firefox *f, size_t i)
+{
+    return &f->c->places.place[f->place_of[profile_number(&f->frame, i)]];
+}
+
+static int64_t frame_category(const struct firefox *f, size_t i)
+{
+    const struct mkperf_place *p = place_at(f, i);
+
+    return mkperf_places_idle(&f->c->places, f->pd) ? FIREFOX_IDLE
+           : p->edge                                ? FIREFOX_CALL
+           : p->kernel                              ? FIREFOX_KERNEL
+           : p->pd != f->pd                         ? FIREFOX_CALLER
+                                                    : FIREFOX_USER;
+}
+
+/* Returns the address in the file: relative to where the file begins in memory, by the first executable segment.
+ * Returns -1 if it is not known. */
+static int64_t frame_address(const struct firefox *f, size_t i)
+{
+    const struct mkperf_place *p = place_at(f, i);
+    const struct mkperf_places *s = &f->c->places;
+    struct mkperf_module *m = p->kernel ? s->kernel : p->pd < s->npds ? s->pd[p->pd].module : NULL;
+    size_t n;
+    const struct mkperf_segment *segment = mkperf_module_segments(m, &n);
+
+    if (p->edge) {
+        return -1;
+    }
+    if (n == 0 || p->addr < segment[0].vaddr - segment[0].offset) {
+        return p->addr <= INT64_MAX >> 10 ? (int64_t)p->addr : -1;
+    }
+    uint64_t relative = p->addr - (segment[0].vaddr - segment[0].offset);
+    return relative <= INT64_MAX >> 10 ? (int64_t)relative : -1;
+}
+
+/* A column of numbers, a column of n equal texts, and the key and the frame (a number of the thread) of a stack. */
+#define NUMBERS(name, n, value) FIREFOX_COLUMN(f->t, name, n, put_signed(f->t, value))
+#define CONSTANTS(name, n, text) FIREFOX_COLUMN(f->t, name, n, mkperf_textout_puts(f->t, text))
+#define STACK_KEY(number) mkperf_hash_key(&f->stacks, (uint32_t)(number), &words)
+#define STACK_FRAME(number) local_number(&f->frame, (uint32_t)STACK_KEY(number)[1])
+#define FRAME(number) frame[profile_number(&f->frame, number)]
+#define FUNCTION(number) function[profile_number(&f->func, number)]
+
+/* Writes the member stackTable and the following members up to stringArray. */
+static void put_thread_tables(struct firefox *f)
+{
+    const struct mkperf_frame *frame = f->c->places.frame;
+    const struct mkperf_function *function = f->c->places.function;
+    uint32_t n = f->stacks.count, words;
+
+    mkperf_json(f->t, "'stackTable':{");
+    NUMBERS("frame", n, STACK_FRAME(i));
+    NUMBERS("prefix", n, STACK_KEY(i)[0] != 0 ? (int64_t)STACK_KEY(i)[0] - 1 : NO_NUMBER);
+    NUMBERS("category", n, frame_category(f, STACK_FRAME(i)));
+    CONSTANTS("subcategory", n, "0");
+    mkperf_json(f->t, "'length':%u},\n", n);
+    n = f->frame.count;
+    mkperf_json(f->t, "'frameTable':{");
+    NUMBERS("address", n, frame_address(f, i));
+    NUMBERS("inlineDepth", n,
+            (int64_t)place_at(f, i)->nframes - 1 -
+                (profile_number(&f->frame, i) - place_at(f, i)->first));
+    NUMBERS("category", n, frame_category(f, i));
+    CONSTANTS("subcategory", n, "0");
+    NUMBERS("func", n, local_number(&f->func, FRAME(i).function));
+    CONSTANTS("nativeSymbol", n, "null");
+    CONSTANTS("innerWindowID", n, "null");
+    CONSTANTS("implementation", n, "null");
+    NUMBERS("line", n, FRAME(i).line != 0 ? (int64_t)FRAME(i).line : NO_NUMBER);
+    CONSTANTS("column", n, "null");
+    mkperf_json(f->t, "'length':%u},\n", n);
+    n = f->func.count;
+    mkperf_json(f->t, "'funcTable':{");
+    NUMBERS("name", n, local_number(&f->string, FUNCTION(i).name));
+    CONSTANTS("isJS", n, "false");
+    CONSTANTS("relevantForJS", n, "false");
+    CONSTANTS("resource", n, "-1");
+    NUMBERS("fileName", n,
+            FUNCTION(i).file != 0 ? (int64_t)local_number(&f->string, FUNCTION(i).file)
+                                  : NO_NUMBER);
+    CONSTANTS("lineNumber", n, "null");
+    CONSTANTS("columnNumber", n, "null");
+    mkperf_json(f->t, "'length':%u},\n", n);
+    mkperf_json(f->t, "'resourceTable':{'lib':[],'name':[],'host':[],'type':[],'length':0},\n"
+                      "'nativeSymbols':{'libIndex':[],'address':[],'name':[],'functionSize':[],"
+                      "'length':0},\n");
+    /* The columns above added functions and texts, so stringArray is last. */
+    mkperf_json(f->t, "'stringArray':[");
+    for (uint32_t i = 0; i < f->string.count; i++) {
+        mkperf_json(f->t, ",%s", mkperf_places_text(&f->c->places, profile_number(&f->string, i)));
+    }
+    mkperf_textout_put(f->t, "]", 1);
+}
+
+/*
+ * The markers of a thread. There are three kinds.
+ *
+ *   Marks: a point, or a phase from its begin to its end. A phase without its other half is a marker with one end.
+ *   Scheduling: intervals of a PD's states without a hole; the time between the known states is waiting. A call is an
+ *     interval of the caller, an interval of the callee from when it ran with the call, and the reply. All three have
+ *     one flow, which the reply ends.
+ *   Losses: a point for each report, in the thread of losses.
+ */
+
+#define OPEN UINT64_MAX          /* mark_end of a mark without its other half */
+#define SKIPPED (UINT64_MAX - 1) /* mark_end of an end, if the begin has the marker */
+
+enum firefox_phase { FIREFOX_INSTANT, FIREFOX_INTERVAL, FIREFOX_START, FIREFOX_END };
+
+/* A marker of the current thread, of which the data are written. */
+struct firefox_marker {
+    enum firefox_phase phase;
+    enum firefox_category category;
+    uint64_t from_ns, to_ns; /* to_ns: of intervals and ends */
+    uint32_t name;           /* a text of the places */
+};
+
+static void add_marker(struct firefox *f, struct firefox_marker marker)
+{
+    MKPERF_GROW(f->marker, f->marker_room, f->nmarkers + 1);
+    f->marker[f->nmarkers++] = marker;
+}
+
+static uint32_t text_number(const struct firefox *f, const char *text)
+{
+    return mkperf_places_text_number(&f->c->places, text);
+}
+
+/* Writes a member with the name of a PD, "" for nobody. */
+static void put_pd_member(struct firefox *f, const char *key, uint32_t pd)
+{
+    const char *name = pd == MKPERF_SCHED_NOBODY ? "" : mkperf_places_pd_name(&f->c->places, pd);
+
+    mkperf_json(f->t, ",%s:%" PRIu32, key, local_number(&f->string, text_number(f, name)));
+}
+
+/* Returns whether scheduling events show what the PD did. */
+static bool is_sched_known(const struct mkperf_profile *c, uint32_t pd)
+{
+    const struct mkperf_analysis *a = c->sched;
+
+    return c->schedule.open && a->events > 0 && pd < a->npds && !a->pd[pd].idle &&
+           a->pd[pd].name != NULL && a->pd[pd].in[MKPERF_PD_UNKNOWN] < a->last_ns - a->first_ns;
+}
+
+static void add_state(struct firefox *f, enum mkperf_pd_state state, uint64_t from, uint64_t to,
+                      uint32_t by)
+{
+    const char *name = state == MKPERF_PD_CALLING ? "in a call" : mkperf_pd_state_names[state];
+
+    if (to > from) {
+        mkperf_json(f->t, ",{'type':'sched'");
+        put_pd_member(f, "by", by);
+        mkperf_textout_put(f->t, "}", 1);
+        add_marker(f, (struct firefox_marker){
+                          .phase = FIREFOX_INTERVAL,
+                          .category = state == MKPERF_PD_RUNNING ? FIREFOX_USER : FIREFOX_OTHER,
+                          .from_ns = from,
+                          .to_ns = to,
+                          .name = text_number(f, name)});
+    }
+}
+
+/* Adds the marker of a call, with its data. */
+static void add_call(struct firefox *f, const char *type, size_t call, uint32_t pd,
+                     struct firefox_marker marker)
+{
+    char flow[32];
+
+    snprintf(flow, sizeof flow, "call %zx", call + 1);
+    mkperf_json(f->t, ",{'type':%s", type);
+    put_pd_member(f, "pd", pd);
+    mkperf_json(f->t, ",'flow':%" PRIu32 "}", local_number(&f->string, text_number(f, flow)));
+    add_marker(f, marker);
+}
+
+/* Writes a time, or null if it is not known. */
+static void put_time(struct firefox *f, bool known, uint64_t ns)
+{
+    if (known) {
+        mkperf_textout_ms(f->t, ns - f->c->first_ns);
+    } else {
+        mkperf_textout_puts(f->t, "null");
+    }
+}
+
+/* Writes the columns of the thread's markers behind that of their data. */
+static void put_marker_columns(struct firefox *f)
+{
+    const struct firefox_marker *m = f->marker;
+    size_t n = f->nmarkers;
+
+    mkperf_textout_puts(f->t, "],");
+    FIREFOX_COLUMN(f->t, "name", n, mkperf_textout_u64(f->t, local_number(&f->string, m[i].name)));
+    FIREFOX_COLUMN(f->t, "startTime", n, put_time(f, m[i].phase != FIREFOX_END, m[i].from_ns));
+    FIREFOX_COLUMN(
+        f->t, "endTime", n,
+        put_time(f, m[i].phase == FIREFOX_INTERVAL || m[i].phase == FIREFOX_END, m[i].to_ns));
+    FIREFOX_COLUMN(f->t, "phase", n, mkperf_textout_u64(f->t, m[i].phase));
+    FIREFOX_COLUMN(f->t, "category", n, mkperf_textout_u64(f->t, m[i].category));
+    mkperf_json(f->t, "'length':%zu},\n", n);
+}
+
+/* Writes the member markers of a PD's first thread. */
+static void put_markers(struct firefox *f)
+{
+    const struct mkperf_profile_mark *mark = f->c->marks.map;
+
+    for (size_t i = 0; i < f->c->marks.count; i++) {
+        if (mark[i].pd == f->pd && f->mark_end[i] != SKIPPED) {
+            bool whole = f->mark_end[i] != OPEN && mark[i].kind != MKPERF_MARK_POINT;
+
+            mkperf_json(f->t, ",{'type':'mark','id':%" PRIu32 "}", mark[i].id);
+            add_marker(f, (struct firefox_marker){
+                              .phase = mark[i].kind == MKPERF_MARK_POINT   ? FIREFOX_INSTANT
+                                       : whole                             ? FIREFOX_INTERVAL
+                                       : mark[i].kind == MKPERF_MARK_BEGIN ? FIREFOX_START
+                                                                           : FIREFOX_END,
+                              .from_ns = mark[i].time_ns,
+                              .to_ns = whole ? f->mark_end[i] : mark[i].time_ns,
+                              .name = mark[i].name});
+        }
+    }
+    if (!is_sched_known(f->c, f->pd)) {
+        return;
+    }
+    const struct mkperf_interval *i = f->c->schedule.intervals.map;
+    uint64_t at = f->c->sched->first_ns;
+    for (size_t k = 0; k < f->c->schedule.intervals.count; k++) {
+        if (i[k].pd == f->pd && i[k].state != MKPERF_PD_WAITING) {
+            add_state(f, MKPERF_PD_WAITING, at, i[k].from, MKPERF_SCHED_NOBODY);
+            add_state(f, i[k].state, i[k].from, i[k].to, i[k].by);
+            at = i[k].to;
+        }
+    }
+    add_state(f, MKPERF_PD_WAITING, at, f->c->sched->last_ns, MKPERF_SCHED_NOBODY);
+    const struct mkperf_schedule_call *call = f->c->schedule.calls.map;
+    for (size_t k = 0; k < f->c->schedule.calls.count; k++) {
+        struct firefox_marker marker = {.phase = FIREFOX_INTERVAL, .to_ns = call[k].to_ns};
+        char exit[64];
+        if (call[k].from == f->pd) {
+            marker.from_ns = call[k].from_ns;
+            marker.name =
+                text_number(f, call[k].exit == 0 ? "call" : mkperf_exit_name(call[k].exit, exit));
+            add_call(f, "call", k, call[k].to, marker);
+            marker =
+                (struct firefox_marker){.from_ns = call[k].to_ns, .name = text_number(f, "reply")};
+            add_call(f, "reply", k, call[k].to, marker);
+        } else if (call[k].to == f->pd) {
+            marker.from_ns = call[k].taken_ns;
+            marker.name = text_number(f, "serve");
+            add_call(f, "call", k, call[k].from, marker);
+        }
+    }
+}
+
 static void put_note_label(void *self, const char *line)
 {
-    struct firefox_tables *f = self;
+    struct firefox *f = self;
 
     mkperf_json(f->t, ",{'label':'note %u','format':'string','value':%s}", ++f->notes, line);
 }
 
-/* The categories of stacks, in the order of enum firefox_category. */
-static const struct {
-    const char *name, *colour;
-} categories[] = {
-    {"Other", "grey"},
-    {"User", "blue"},
-    {"Kernel", "orange"},
-    {"Idle", "transparent"},
-    {"Caller in another PD", "purple"},
-    {"Protected call", "yellow"},
-};
-
-/* The kinds of markers that firefox_tables.c writes. */
+/* The kinds of markers. */
 static const char schema[] =
     "'markerSchema':[{'name':'lost','tooltipLabel':'{marker.data.samples} samples lost',"
     "'tableLabel':'{marker.data.samples} samples lost: {marker.data.where}',"
@@ -329,7 +408,7 @@ static void put_optional(struct mkperf_textout *t, const char *key, const char *
     }
 }
 
-static void put_meta(struct firefox_tables *f, const char *title)
+static void put_meta(struct firefox *f, const char *title)
 {
     const struct mkperf_session *s = &f->c->places.session;
     struct mkperf_textout *t = f->t;
@@ -343,7 +422,7 @@ static void put_meta(struct firefox_tables *f, const char *title)
     put_optional(t, "arguments", s->command);
     mkperf_json(t, "'logicalCPUs':%u,\n", s->cores);
     mkperf_json(t, "'categories':[");
-    for (size_t i = 0; i < sizeof categories / sizeof *categories; i++) {
+    for (unsigned i = 0; i < FIREFOX_CATEGORIES; i++) {
         mkperf_json(t, ",{'name':%s,'color':%s,'subcategories':['Other']}", categories[i].name,
                     categories[i].colour);
     }
@@ -354,7 +433,7 @@ static void put_meta(struct firefox_tables *f, const char *title)
                    "'importedFrom':'mkperf " MKPERF_VERSION "','usesOnlyOneStackType':true,"
                    "'sourceCodeIsNotOnSearchfox':true,'keepProfileThreadOrder':true,"
                    "'initialVisibleThreads':[");
-    for (uint32_t i = 0; i < f->nthreads; i++) {
+    for (uint32_t i = 0; i < f->nthreads + (f->c->losses.count > 0); i++) {
         mkperf_json(t, ",%u", i);
     }
     mkperf_json(t, "],\n'extra':[{'label':'Recording','entries':[");
@@ -394,7 +473,7 @@ static void add_point(struct points *p, uint64_t time_ns, uint32_t stack, uint64
  * neighbours. Therefore empty samples surround the times in which a PD did not run. Their value in the column of activity,
  * threadCPUDelta, is 0.
  */
-static void put_sample_columns(struct firefox_tables *f, uint64_t thread)
+static void put_sample_columns(struct firefox *f, uint32_t thread)
 {
     const struct mkperf_profile_sample *sample = f->c->samples.map;
     struct points p = {.step_ns = (uint64_t)(interval_ms(f->c) * 1e6)};
@@ -403,7 +482,7 @@ static void put_sample_columns(struct firefox_tables *f, uint64_t thread)
     for (size_t i = 0; i <= f->c->samples.count; i++) {
         bool end = i == f->c->samples.count;
         uint64_t time = end ? f->c->last_ns : sample[i].time_ns;
-        if (!end && firefox_thread_of(f->c, sample[i].chain) != thread) {
+        if (!end && f->thread_of[sample[i].chain] != thread) {
             continue;
         }
         if (time - last > GAP_STEPS * p.step_ns) {
@@ -426,8 +505,8 @@ static void put_sample_columns(struct firefox_tables *f, uint64_t thread)
     free(p.at);
 }
 
-static void open_thread(struct firefox_tables *f, const char *name, const char *process,
-                        uint32_t pid, uint32_t tid, bool is_main)
+static void put_thread_head(struct firefox *f, const char *name, const char *process, uint32_t pid,
+                            uint32_t tid, bool is_main)
 {
     mkperf_json(f->t,
                 "{'processType':'default','processStartupTime':0,'processShutdownTime':null,"
@@ -436,68 +515,129 @@ static void open_thread(struct firefox_tables *f, const char *name, const char *
                 name, process, is_main, pid, tid);
 }
 
-static void put_thread_samples(struct firefox_tables *f, uint64_t thread, bool is_main)
+static void put_thread(struct firefox *f, uint32_t number)
 {
     struct mkperf_profile *c = f->c;
-    uint32_t pd = firefox_thread_pd(thread), event = firefox_thread_event(thread);
-    uint32_t core = firefox_thread_core(thread);
-    const char *process = mkperf_places_pd_name(&c->places, pd);
+    const struct firefox_thread *thread = &f->thread[number];
+    const char *process = mkperf_places_pd_name(&c->places, thread->pd);
     char room[32], on[24] = "", name[400];
 
-    firefox_tables_reset(f, pd);
+    begin_thread(f, thread->pd);
     for (uint32_t i = 0; i < c->chains.count; i++) {
-        if (firefox_thread_of(c, i) == thread) {
-            firefox_tables_add(f, i);
+        if (f->thread_of[i] == number) {
+            add_stack(f, i);
         }
     }
     if (c->cores_seen > 1) {
-        snprintf(on, sizeof on, " core %u", core);
+        snprintf(on, sizeof on, " core %u", thread->core);
     }
     snprintf(name, sizeof name, c->nevents > 1 ? "%.255s%s (%.90s)" : "%.255s%s", process, on,
-             mkperf_places_event_name(&c->places, event, room));
-    open_thread(f, name, process, pd + 1,
-                (core << TID_CORE) + (pd + 1) * MKPERF_MODEL_EVENTS + event, is_main);
-    put_sample_columns(f, thread);
-    firefox_markers_put(f, is_main ? pd : MKPERF_SCHED_NOBODY);
-    firefox_tables_put(f);
+             mkperf_places_event_name(&c->places, thread->event, room));
+    put_thread_head(f, name, process, thread->pd + 1,
+                    (thread->core << TID_CORE) + (thread->pd + 1) * MKPERF_MODEL_EVENTS +
+                        thread->event,
+                    firefox_is_main(f, number));
+    put_sample_columns(f, number);
+    mkperf_json(f->t, "'markers':{'data':[");
+    if (firefox_is_main(f, number)) {
+        put_markers(f);
+    }
+    put_marker_columns(f);
+    put_thread_tables(f);
     mkperf_textout_put(f->t, "}", 1);
 }
 
-/* Returns the threads with samples, and one for each PD that has only marks or scheduling events. */
-static struct threads list_threads(const struct mkperf_profile *c)
+/* Writes the thread of losses. It has no samples, and a marker for each report. */
+static void put_thread_of_losses(struct firefox *f)
 {
-    struct threads threads = {.n = 0};
+    const struct mkperf_lost *lost = f->c->losses.map;
+
+    begin_thread(f, 0);
+    put_thread_head(f, "lost samples", "lost samples", 0, 0, true);
+    mkperf_json(f->t, "'samples':{'stack':[],'time':[],'weight':[],'weightType':'samples',"
+                      "'length':0},\n'markers':{'data':[");
+    for (size_t i = 0; i < f->c->losses.count; i++) {
+        mkperf_json(f->t, ",{'type':'lost','where':%s", mkperf_loss_places[lost[i].where].key);
+        if (lost[i].core != MKPERF_CORE_UNKNOWN) {
+            mkperf_json(f->t, ",'core':%" PRIu32, lost[i].core);
+        }
+        mkperf_json(f->t, ",'samples':%" PRIu64 ",'events':%" PRIu64 "}", lost[i].samples,
+                    lost[i].events);
+        add_marker(f, (struct firefox_marker){.from_ns = lost[i].time_ns > f->c->first_ns
+                                                             ? lost[i].time_ns
+                                                             : f->c->first_ns,
+                                              .name = text_number(f, "Lost samples")});
+    }
+    put_marker_columns(f);
+    put_thread_tables(f);
+    mkperf_textout_put(f->t, "}", 1);
+}
+
+/* Lists the threads with samples, and one for each PD that has only marks or scheduling events. */
+static void list_threads(struct firefox *f)
+{
+    const struct mkperf_profile *c = f->c;
     const struct mkperf_profile_mark *mark = c->marks.map;
+    struct firefox_thread *list =
+        mkperf_xcalloc(c->chains.count + c->marks.count + c->places.npds + 1, sizeof *list);
     size_t n = 0;
-    uint64_t *list = threads.list =
-        mkperf_xcalloc(c->chains.count + c->marks.count + c->places.npds + 1, sizeof *threads.list);
 
     for (uint32_t i = 0; i < c->chains.count; i++) {
-        list[n++] = firefox_thread_of(c, i);
+        struct mkperf_chain_head head = mkperf_profile_head(c, i);
+        list[n++] = (struct firefox_thread){head.pd, head.event, head.core, .chain = i + 1};
     }
     for (size_t i = 0; i < c->marks.count; i++) {
         if (c->places.pd[mark[i].pd].samples == 0) {
-            list[n++] = firefox_thread(mark[i].pd, 0, 0);
+            list[n++] = (struct firefox_thread){.pd = mark[i].pd};
         }
     }
     for (uint32_t pd = 0; pd < c->places.npds; pd++) {
-        if (c->places.pd[pd].samples == 0 && firefox_sched_known(c, pd)) {
-            list[n++] = firefox_thread(pd, 0, 0);
+        if (c->places.pd[pd].samples == 0 && is_sched_known(c, pd)) {
+            list[n++] = (struct firefox_thread){.pd = pd};
         }
     }
-    qsort(list, n, sizeof *list, compare_threads);
+    MKPERF_SORT(list, n, MKPERF_UP(list, pd), MKPERF_UP(list, event), MKPERF_UP(list, core));
+    f->thread = list;
+    f->thread_of = mkperf_xcalloc(c->chains.count, sizeof *f->thread_of);
     for (size_t i = 0; i < n; i++) {
-        if (threads.n == 0 || list[threads.n - 1] != list[i]) {
-            list[threads.n++] = list[i];
+        struct firefox_thread one = list[i], *last = &list[f->nthreads - (f->nthreads > 0)];
+
+        if (f->nthreads == 0 || last->pd != one.pd || last->event != one.event ||
+            last->core != one.core) {
+            list[f->nthreads++] = one;
+        }
+        if (one.chain != 0) {
+            f->thread_of[one.chain - 1] = f->nthreads - 1;
         }
     }
-    return threads;
+}
+
+/* Finds the end of each mark that begins a phase. */
+static void find_mark_ends(struct firefox *f)
+{
+    const struct mkperf_profile_mark *mark = f->c->marks.map;
+    struct mkperf_marks marks = {.nbegun = 0};
+
+    f->mark_end = mkperf_xcalloc(f->c->marks.count, sizeof *f->mark_end);
+    for (size_t i = 0; i < f->c->marks.count; i++) {
+        struct mkperf_phase phase = {.pd = mark[i].pd, .id = mark[i].id, .name = mark[i].name};
+        struct mkperf_phase_begin begin = {.time_ns = mark[i].time_ns, .tag = i};
+        f->mark_end[i] = OPEN;
+        if (mark[i].kind == MKPERF_MARK_BEGIN) {
+            mkperf_marks_begin(&marks, &phase, &begin);
+        } else if (mark[i].kind == MKPERF_MARK_END && mkperf_marks_end(&marks, &phase, &begin)) {
+            f->mark_end[begin.tag] = mark[i].time_ns;
+            f->mark_end[i] = SKIPPED;
+        }
+    }
+    mkperf_marks_free(&marks);
 }
 
 enum mkperf_status mkperf_firefox_write(const struct mkperf_export *x, struct mkperf_profile *c,
                                         struct mkperf_textout *t, struct mkperf_error *e)
 {
-    struct firefox_tables f;
+    struct firefox f = {.c = c, .t = t};
+    const struct mkperf_places *s = &c->places;
 
     MKPERF_TRY(mkperf_profile_order(c, e));
     /* The profile's time begins when the work that the first samples represent began. */
@@ -514,32 +654,33 @@ enum mkperf_status mkperf_firefox_write(const struct mkperf_export *x, struct mk
         c->first_ns = other && c->first_ns < c->sched->first_ns ? c->first_ns : c->sched->first_ns;
         c->last_ns = c->last_ns > c->sched->last_ns ? c->last_ns : c->sched->last_ns;
     }
-    firefox_tables_open(&f, c, t);
-    struct threads threads = list_threads(c);
-    const uint64_t *list = threads.list;
-    uint32_t n = threads.n;
-    f.nthreads = n + (c->losses.count > 0);
+    f.stack_of = mkperf_xcalloc(c->chains.count, sizeof *f.stack_of);
+    f.place_of = mkperf_xcalloc(s->nframes, sizeof *f.place_of);
+    for (uint32_t i = 0; i < s->places.count; i++) {
+        for (uint32_t k = 0; k < s->place[i].nframes; k++) {
+            f.place_of[s->place[i].first + k] = i;
+        }
+    }
+    find_mark_ends(&f);
+    list_threads(&f);
     put_meta(&f, x->title);
-    for (uint32_t i = 0; i < n; i++) {
-        bool first = i == 0 || firefox_thread_pd(list[i - 1]) != firefox_thread_pd(list[i]);
+    for (uint32_t i = 0; i < f.nthreads; i++) {
         mkperf_textout_puts(t, i > 0 ? ",\n" : "");
-        put_thread_samples(&f, list[i], first);
+        put_thread(&f, i);
     }
     if (c->losses.count > 0) {
-        mkperf_textout_puts(t, n > 0 ? ",\n" : "");
-        /* Writes the thread of losses. It has no samples, and a marker for each report. */
-        firefox_tables_reset(&f, 0);
-        open_thread(&f, "lost samples", "lost samples", 0, 0, true);
-        mkperf_json(t, "'samples':{'stack':[],'time':[],'weight':[],'weightType':'samples',"
-                       "'length':0},\n");
-        firefox_markers_put_lost(&f);
-        firefox_tables_put(&f);
-        mkperf_textout_put(t, "}", 1);
+        mkperf_textout_puts(t, f.nthreads > 0 ? ",\n" : "");
+        put_thread_of_losses(&f);
     }
     mkperf_textout_puts(t, "],\n");
-    put_counters(&f, &threads);
+    firefox_counters_put(&f);
     mkperf_textout_puts(t, "}\n");
-    free(threads.list);
-    firefox_tables_close(&f);
+    begin_thread(&f, 0); /* frees the tables of the last one */
+    free(f.thread);
+    free(f.thread_of);
+    free(f.stack_of);
+    free(f.place_of);
+    free(f.mark_end);
+    free(f.marker);
     return MKPERF_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tracks of events over time in a Firefox Profiler profile (export/firefox_tables.c): a core whose kernel time
+ * The tracks of events over time in a Firefox Profiler profile (export/firefox_counters.c): a core whose kernel time
  * is counted in addition to its user time. One cycle is one nanosecond.
  */
 #include "recording.h"
