@@ -127,7 +127,9 @@ struct mkperf_textout {
     /* Not NULL: the text is written to this stream, which the caller closes, and `out` is
      * not used. */
     FILE *over;
-    char last; /* the last byte that was written */
+    const char *
+        separator; /* Not NULL: mkperf_json writes values with this text between them, and no JSON. */
+    char last;     /* the last byte that was written */
 };
 
 enum mkperf_status mkperf_textout_finish(struct mkperf_textout *t, struct mkperf_error *e);
@@ -150,6 +152,10 @@ void mkperf_textout_ms(struct mkperf_textout *t, uint64_t ns); /* milliseconds, 
  *      %.4f %.3g       a number; null if it is not finite
  *
  * A comma at the beginning of the format is left out behind an opening bracket, so that all elements are written alike.
+ *
+ * With a separator the same format writes the values and the line's end, and the word behind "{'type':'" at its begin. It leaves out
+ * all other text of the format, and each %s that a colon follows, which is a name. A text with the separator in it has double quotes;
+ * null is an empty value.
  */
 void mkperf_json(struct mkperf_textout *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

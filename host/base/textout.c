@@ -121,11 +121,23 @@ static const char *escape_json(char c, char room[8])
     return NULL;
 }
 
-void mkperf_textout_json(struct mkperf_textout *t, const char *s)
+static const char *escape_field(char c, char room[8])
+{
+    (void)room;
+    return c == '"' ? "\"\"" : NULL;
+}
+
+static void put_quoted(struct mkperf_textout *t, const char *s,
+                       const char *(*escape)(char c, char room[8]))
 {
     mkperf_textout_put(t, "\"", 1);
-    put_escaped(t, s, escape_json);
+    put_escaped(t, s, escape);
     mkperf_textout_put(t, "\"", 1);
+}
+
+void mkperf_textout_json(struct mkperf_textout *t, const char *s)
+{
+    put_quoted(t, s, escape_json);
 }
 
 /* Writes the value of a conversion. `at` is behind its %. Returns the rest of the format. */
@@ -142,12 +154,20 @@ static const char *put_value(struct mkperf_textout *t, const char *at, va_list *
             spec[used++] = at[n];
         }
     }
+    bool name = at[n] == 's' && at[n + 1] == ':';
+    if (t->separator != NULL && !name && t->last != '\n' && t->last != '\0') {
+        mkperf_textout_puts(t, t->separator);
+    }
     if (at[n] == 's') {
         const char *s = va_arg(*args, const char *);
-        if (s != NULL) {
-            mkperf_textout_json(t, s);
-        } else {
+        if (t->separator == NULL && s == NULL) {
             mkperf_textout_puts(t, "null");
+        } else if (t->separator == NULL) {
+            put_quoted(t, s, escape_json);
+        } else if (s != NULL && !name && strstr(s, t->separator) != NULL) {
+            put_quoted(t, s, escape_field);
+        } else if (s != NULL && !name) {
+            mkperf_textout_puts(t, s);
         }
     } else if (at[n] == 'u') {
         mkperf_textout_u64(t, wide ? va_arg(*args, uint64_t) : va_arg(*args, unsigned));
@@ -164,16 +184,24 @@ static const char *put_value(struct mkperf_textout *t, const char *at, va_list *
         double value = va_arg(*args, double);
         spec[used] = at[n];
         snprintf(text, sizeof text, spec, value);
-        mkperf_textout_puts(t, isfinite(value) ? text : "null");
+        mkperf_textout_puts(t, isfinite(value) ? text : t->separator != NULL ? "" : "null");
+    }
+    if (t->separator != NULL && !name) {
+        t->last = *t->separator; /* also behind an empty value */
     }
     return at + n + 1;
 }
 
 void mkperf_json(struct mkperf_textout *t, const char *format, ...)
 {
+    static const char type[] = "{'type':'";
     va_list args;
 
     va_start(args, format);
+    if (t->separator != NULL && strncmp(format, type, sizeof type - 1) == 0) {
+        const char *kind = format + sizeof type - 1;
+        mkperf_textout_put(t, kind, strcspn(kind, "'"));
+    }
     if (*format == ',' && (t->last == '[' || t->last == '{')) {
         format++;
     }
@@ -187,7 +215,9 @@ void mkperf_json(struct mkperf_textout *t, const char *format, ...)
                 literal[n] = '"';
             }
         }
-        mkperf_textout_put(t, literal, n);
+        bool ends = n > 0 && literal[n - 1] == '\n';
+        mkperf_textout_put(t, t->separator == NULL ? literal : "\n",
+                           t->separator == NULL ? n : ends);
         if (*format == '%') {
             format = put_value(t, format + 1, &args);
         }

@@ -17,7 +17,7 @@ struct budget_command {
     uint64_t period_us; /* the period that is assumed for PDs that may always run */
     double margin;      /* per cent */
     bool json;
-    struct report_values values; /* the values that --json prints */
+    struct mkperf_textout values; /* the values that --json prints */
 };
 
 static const struct mkperf_option budget_options[] = {
@@ -63,13 +63,14 @@ static void print_pd(struct budget_command *c, const struct mkperf_analysis *a, 
     char budget[32] = "always";
 
     if (c->json) {
-        REPORT_ROW(&c->values, "budget", REPORT_TEXT("pd", pd->name),
-                   REPORT_NUMBER("period_us", p->period_ns / 1000),
-                   REPORT_NUMBER("budget_us", limited ? s->budget_us : p->period_ns / 1000),
-                   REPORT_NUMBER("used_ns", p->worst_ns), REPORT_NUMBER("at_ns", p->worst_from),
-                   REPORT_NUMBER("mean_ns", (uint64_t)mean_ns), REPORT_NUMBER("all_ns", p->used_ns),
-                   REPORT_NUMBER("by_others_ns", p->for_ns),
-                   REPORT_NUMBER("throttled", p->throttled), REPORT_NUMBER("advised_us", advised));
+        mkperf_json(&c->values,
+                    "{'type':'budget','pd':%s,'period_us':%" PRIu64 ",'budget_us':%" PRIu64
+                    ",'used_ns':%" PRIu64 ",'at_ns':%" PRIu64 ",'mean_ns':%" PRIu64
+                    ",'all_ns':%" PRIu64 ",'by_others_ns':%" PRIu64 ",'throttled':%" PRIu64
+                    ",'advised_us':%" PRIu64 "}\n",
+                    pd->name, p->period_ns / 1000, limited ? s->budget_us : p->period_ns / 1000,
+                    p->worst_ns, p->worst_from, (uint64_t)mean_ns, p->used_ns, p->for_ns,
+                    p->throttled, advised);
         return;
     }
     if (limited) {
@@ -129,10 +130,18 @@ static void print_below(struct budget_command *c, const struct mkperf_analysis *
         uint64_t wait[] = {mkperf_demand_wait(d, i, budget), mkperf_demand_wait(d, i, advised)};
 
         if (c->json) {
-            REPORT_ROW(&c->values, "budget-below", REPORT_TEXT("pd", a->pd[i].name),
-                       REPORT_NUMBER("left_ns", left[0]), REPORT_NUMBER("left_advised_ns", left[1]),
-                       REPORT_NUMBER(wait[0] != UINT64_MAX ? "wait_ns" : NULL, wait[0]),
-                       REPORT_NUMBER(wait[1] != UINT64_MAX ? "wait_advised_ns" : NULL, wait[1]));
+            static const char *const keys[2] = {"wait_ns", "wait_advised_ns"};
+
+            mkperf_json(&c->values,
+                        "{'type':'budget-below','pd':%s,'left_ns':%" PRIu64
+                        ",'left_advised_ns':%" PRIu64,
+                        a->pd[i].name, left[0], left[1]);
+            for (unsigned k = 0; k < 2; k++) {
+                if (wait[k] != UINT64_MAX) {
+                    mkperf_json(&c->values, ",%s:%" PRIu64, keys[k], wait[k]);
+                }
+            }
+            mkperf_json(&c->values, "}\n");
             continue;
         }
         if (!titled) {
@@ -168,8 +177,8 @@ static void print_cost(struct budget_command *c, const struct mkperf_analysis *a
             continue;
         }
         if (c->json) {
-            REPORT_ROW(&c->values, "budget-cost", REPORT_TEXT("pd", mkperf_analysis_name(a, pd)),
-                       REPORT_TEXT("who", who), REPORT_NUMBER("ns", ns));
+            mkperf_json(&c->values, "{'type':'budget-cost','pd':%s,'who':%s,'ns':%" PRIu64 "}\n",
+                        mkperf_analysis_name(a, pd), who, ns);
             continue;
         }
         printf("%s%14.3f  %s%s%s\n", titled ? "" : "\n# lost because a budget was used up, us\n",
@@ -200,9 +209,10 @@ static void print_periods(struct budget_command *c, const struct mkperf_analysis
         uint64_t budget = advice_for(c, mkperf_demand_budget(p, period, 0), period);
 
         if (c->json) {
-            REPORT_ROW(&c->values, "budget-period", REPORT_TEXT("pd", a->pd[number].name),
-                       REPORT_NUMBER("period_us", period / 1000),
-                       REPORT_NUMBER("budget_us", budget));
+            mkperf_json(&c->values,
+                        "{'type':'budget-period','pd':%s,'period_us':%" PRIu64
+                        ",'budget_us':%" PRIu64 "}\n",
+                        a->pd[number].name, period / 1000, budget);
         } else {
             printf("%11" PRIu64 " %10" PRIu64 " %10.2f  %s\n", period / 1000, budget,
                    mkperf_percent(budget * 1000, period), a->pd[number].name);
@@ -233,23 +243,23 @@ static int64_t against_frame(const struct mkperf_domains *d, const struct mkperf
 static void put_window(struct budget_command *c, const struct mkperf_analysis *a,
                        const struct mkperf_domains *d, const struct mkperf_domain_window *w)
 {
-    REPORT_ROW(
-        &c->values, "window", REPORT_NUMBER("window", w->number), REPORT_TEXT("domain", w->domain),
-        REPORT_NUMBER("duration_ns", w->duration_ns), REPORT_NUMBER("count", w->count),
-        REPORT_NUMBER("length_ns", w->length_ns), REPORT_NUMBER("min_ns", w->least_ns),
-        REPORT_NUMBER("max_ns", w->most_ns), REPORT_NUMBER("used_ns", w->length_ns - w->slack_ns),
-        REPORT_NUMBER("slack_ns", w->slack_ns), REPORT_NUMBER("slack_min_ns", w->least_slack_ns),
-        REPORT_NUMBER("frame_ns", d->frame_ns),
-        REPORT_NUMBER("frame_min_ns", w->intervals != 0 ? w->least_interval_ns : 0),
-        REPORT_NUMBER("frame_max_ns", w->most_interval_ns), REPORT_NUMBER("over_ns", w->over_ns),
-        REPORT_NUMBER("over_at_ns", w->over_at),
-        REPORT_TEXT("over_by", w->over_ns != 0 ? mkperf_analysis_name(a, w->over_pd) : ""));
+    mkperf_json(&c->values,
+                "{'type':'window','window':%u,'domain':%s,'duration_ns':%" PRIu64
+                ",'count':%" PRIu64 ",'length_ns':%" PRIu64 ",'min_ns':%" PRIu64
+                ",'max_ns':%" PRIu64 ",'used_ns':%" PRIu64 ",'slack_ns':%" PRIu64
+                ",'slack_min_ns':%" PRIu64 ",'frame_ns':%" PRIu64 ",'frame_min_ns':%" PRIu64
+                ",'frame_max_ns':%" PRIu64 ",'over_ns':%" PRIu64 ",'over_at_ns':%" PRIu64
+                ",'over_by':%s}\n",
+                w->number, w->domain, w->duration_ns, w->count, w->length_ns, w->least_ns,
+                w->most_ns, w->length_ns - w->slack_ns, w->slack_ns, w->least_slack_ns, d->frame_ns,
+                w->intervals != 0 ? w->least_interval_ns : 0, w->most_interval_ns, w->over_ns,
+                w->over_at, w->over_ns != 0 ? mkperf_analysis_name(a, w->over_pd) : "");
     for (unsigned i = 0; i < w->npds; i++) {
         const struct mkperf_domain_pd *p = &w->pd[i];
-        REPORT_ROW(&c->values, "window-pd", REPORT_NUMBER("window", w->number),
-                   REPORT_TEXT("pd", mkperf_analysis_name(a, p->pd)),
-                   REPORT_NUMBER("used_ns", p->used_ns), REPORT_NUMBER("max_ns", p->most_ns),
-                   REPORT_NUMBER("cut", p->cut));
+        mkperf_json(&c->values,
+                    "{'type':'window-pd','window':%u,'pd':%s,'used_ns':%" PRIu64
+                    ",'max_ns':%" PRIu64 ",'cut':%" PRIu64 "}\n",
+                    w->number, mkperf_analysis_name(a, p->pd), p->used_ns, p->most_ns, p->cut);
     }
 }
 

@@ -15,10 +15,10 @@ struct diff_command {
     struct report_comparison d;
     struct report_gate gate;
     bool json, markdown;
-    struct report_values values; /* the values that --json prints */
-    bool differs;                /* the environment differs */
-    bool unequal;                /* exact counts of one side differ */
-    unsigned failed;             /* rows that grew by more than the gate allows */
+    struct mkperf_textout values; /* the values that --json prints */
+    bool differs;                 /* the environment differs */
+    bool unequal;                 /* exact counts of one side differ */
+    unsigned failed;              /* rows that grew by more than the gate allows */
     enum { BY_GROWTH, BY_CHANGE } order;
     enum mkperf_colour colour;
     struct mkperf_textout cases; /* the test cases of --junit, as text in case_text */
@@ -191,10 +191,11 @@ static void print_heads(struct diff_command *c)
         struct report_run *r = &d->run[side][side == REPORT_A ? n : n - d->runs[REPORT_A]];
 
         if (c->json) {
-            REPORT_ROW(&c->values, "side", REPORT_TEXT("side", side == REPORT_A ? "A" : "B"),
-                       REPORT_TEXT("input", r->path),
-                       REPORT_NUMBER("samples", r->profile.totals.samples),
-                       REPORT_NUMBER("lost", mkperf_profile_lost(&r->profile)));
+            mkperf_json(&c->values,
+                        "{'type':'side','side':%s,'input':%s,'samples':%" PRIu64 ",'lost':%" PRIu64
+                        "}\n",
+                        side == REPORT_A ? "A" : "B", r->path, r->profile.totals.samples,
+                        mkperf_profile_lost(&r->profile));
             report_warning_values(&r->frames, &c->values);
         } else if (!c->markdown) {
             printf("# %c:\n", "AB"[side]);
@@ -209,8 +210,8 @@ static void put_difference(void *self, const char *what, const char *a, const ch
     struct diff_command *c = self;
 
     if (c->json) {
-        REPORT_ROW(&c->values, "difference", REPORT_TEXT("what", what), REPORT_TEXT("before", a),
-                   REPORT_TEXT("after", b));
+        mkperf_json(&c->values, "{'type':'difference','what':%s,'before':%s,'after':%s}\n", what, a,
+                    b);
     } else if (c->markdown) {
         printf("%s* ", c->differs ? "" : "The environments differ:\n\n");
         report_markdown_cell(what, stdout);

@@ -252,7 +252,7 @@ static enum mkperf_status answer_questions(struct explain_command *c)
                                  : questions[i].explain(x, to);
         mkperf_memstream_close(to);
     }
-    struct report_values v = {.to = {.over = NULL}};
+    struct mkperf_textout v = {.over = NULL};
     if (c->json) {
         v = report_values_begin(stdout, NULL, "explain", c->x.input);
     } else {
@@ -265,10 +265,9 @@ static enum mkperf_status answer_questions(struct explain_command *c)
             *end = ' ';
         }
         if (c->json && answers[i].verdict != REPORT_VERDICTS) {
-            REPORT_ROW(&v, "answer", REPORT_TEXT("question", questions[i].name),
-                       REPORT_TEXT("verdict", verdict_names[answers[i].verdict]),
-                       REPORT_TEXT("text", answers[i].text),
-                       REPORT_TEXT("next", next != NULL ? next : ""));
+            mkperf_json(&v, "{'type':'answer','question':%s,'verdict':%s,'text':%s,'next':%s}\n",
+                        questions[i].name, verdict_names[answers[i].verdict], answers[i].text,
+                        next != NULL ? next : "");
         }
         free(answers[i].text);
     }

@@ -11,9 +11,9 @@
 struct flow_command {
     const char *input, *what_if;
     bool json, advise;
-    unsigned sort;               /* a column; REPORT_FLOW_UNSORTED */
-    struct report_filter filter; /* only the filter's time is used */
-    struct report_values values; /* the values that --json prints */
+    unsigned sort;                /* a column; REPORT_FLOW_UNSORTED */
+    struct report_filter filter;  /* only the filter's time is used */
+    struct mkperf_textout values; /* the values that --json prints */
 };
 
 static const struct mkperf_option flow_options[] = {
@@ -40,11 +40,10 @@ static void print_prediction(struct flow_command *c, const char *change,
                              const struct mkperf_flow_prediction *p)
 {
     if (c->json) {
-        REPORT_ROW(&c->values, "prediction", REPORT_TEXT("change", change),
-                   REPORT_REAL("recorded_per_s", p->recorded),
-                   REPORT_REAL("replayed_per_s", p->replayed),
-                   REPORT_REAL("predicted_per_s", p->after), REPORT_SHARE("gain", p->gain),
-                   REPORT_SHARE("least", p->least), REPORT_SHARE("most", p->most));
+        mkperf_json(&c->values,
+                    "{'type':'prediction','change':%s,'recorded_per_s':%.6g,'replayed_per_s':%.6g"
+                    ",'predicted_per_s':%.6g,'gain':%.4f,'least':%.4f,'most':%.4f}\n",
+                    change, p->recorded, p->replayed, p->after, p->gain, p->least, p->most);
     } else {
         printf("%+7.1f %% (%+.1f to %+.1f)  %10.0f packets/s  %s\n", p->gain, p->least, p->most,
                p->after, change);
@@ -143,9 +142,10 @@ static void print_loads(struct flow_command *c, const struct advice *a)
     for (unsigned core = 0; core < a->loads.cores; core++) {
         double busy = 100 * a->loads.busy[core];
         if (c->json) {
-            REPORT_ROW(&c->values, "load", REPORT_TEXT("change", a->text),
-                       REPORT_NUMBER("core", core), REPORT_SHARE("busy", busy),
-                       REPORT_SHARE("calls_per_s", a->loads.calls_per_s));
+            mkperf_json(&c->values,
+                        "{'type':'load','change':%s,'core':%u,'busy':%.4f"
+                        ",'calls_per_s':%.4f}\n",
+                        a->text, core, busy, a->loads.calls_per_s);
         } else {
             printf("%7.1f ", busy);
         }
@@ -212,72 +212,66 @@ static enum mkperf_status placements(struct flow_command *c, const struct mkperf
 
 /* ---- JSON ---- */
 
-static void put_limit(struct report_values *v, const struct mkperf_flow *f,
+static void put_limit(struct mkperf_textout *v, const struct mkperf_flow *f,
                       const struct mkperf_flow_limit *l)
 {
     const char *cause = mkperf_flow_cause_names[l->cause];
 
     if (l->stage < 0) {
-        REPORT_ROW(v, "limit", REPORT_TEXT("cause", cause));
+        mkperf_json(v, "{'type':'limit','cause':%s}\n", cause);
         return;
     }
-    REPORT_ROW(v, "limit", REPORT_TEXT("cause", cause), REPORT_TEXT("pd", f->stage[l->stage].name),
-               REPORT_TEXT("by", mkperf_analysis_name(f->analysis, l->by)),
-               REPORT_SHARE("busy", 100 * l->share), REPORT_SHARE("own", 100 * l->own),
-               REPORT_SHARE("calls", 100 * l->calls), REPORT_SHARE("ready", 100 * l->ready),
-               REPORT_SHARE("throttled", 100 * l->throttled),
-               REPORT_SHARE("asleep", 100 * l->asleep),
-               REPORT_SHARE("core_busy", 100 * l->core_busy),
-               REPORT_SHARE("packets_per_s", l->rate), REPORT_SHARE("error_per_s", l->error),
-               REPORT_NUMBER("from_ns", l->from), REPORT_NUMBER("to_ns", l->to),
-               REPORT_TEXT("before", l->full >= 0 ? f->queue[l->full].about.name : ""),
-               REPORT_TEXT("behind", l->empty >= 0 ? f->queue[l->empty].about.name : ""),
-               REPORT_TEXT("next", l->next >= 0 ? f->stage[l->next].name : ""),
-               REPORT_SHARE("next_busy", 100 * l->next_share));
+    mkperf_json(v,
+                "{'type':'limit','cause':%s,'pd':%s,'by':%s,'busy':%.4f,'own':%.4f,'calls':%.4f"
+                ",'ready':%.4f,'throttled':%.4f,'asleep':%.4f,'core_busy':%.4f"
+                ",'packets_per_s':%.4f,'error_per_s':%.4f,'from_ns':%" PRIu64 ",'to_ns':%" PRIu64
+                ",'before':%s,'behind':%s,'next':%s,'next_busy':%.4f}\n",
+                cause, f->stage[l->stage].name, mkperf_analysis_name(f->analysis, l->by),
+                100 * l->share, 100 * l->own, 100 * l->calls, 100 * l->ready, 100 * l->throttled,
+                100 * l->asleep, 100 * l->core_busy, l->rate, l->error, l->from, l->to,
+                l->full >= 0 ? f->queue[l->full].about.name : "",
+                l->empty >= 0 ? f->queue[l->empty].about.name : "",
+                l->next >= 0 ? f->stage[l->next].name : "", 100 * l->next_share);
 }
 
-static void put_rows(struct report_values *v, const struct mkperf_flow *f)
+static void put_rows(struct mkperf_textout *v, const struct mkperf_flow *f)
 {
     for (unsigned i = 0; i < f->nstages; i++) {
         const struct mkperf_flow_stage *s = &f->stage[i];
         uint64_t total, busy = mkperf_flow_busy(s, &total);
 
-        REPORT_ROW(v, "stage", REPORT_TEXT("pd", s->name), REPORT_TEXT("class", s->kind),
-                   REPORT_NUMBER("in", s->in), REPORT_NUMBER("out", s->out),
-                   REPORT_NUMBER("activations", s->activations), REPORT_NUMBER("empty", s->empty),
-                   REPORT_NUMBER("packets_50", mkperf_log_quantile(&s->packets, 500)),
-                   REPORT_NUMBER("packets_99", mkperf_log_quantile(&s->packets, 990)),
-                   REPORT_NUMBER("packets_most", s->packets.max),
-                   REPORT_NUMBER("own_ns", s->in_state[MKPERF_PD_RUNNING]),
-                   REPORT_NUMBER("calls_ns", s->in_state[MKPERF_PD_CALLING]),
-                   REPORT_NUMBER("busy_ns", busy), REPORT_NUMBER("known_ns", total),
-                   REPORT_NUMBER("starved_ns", s->waited[MKPERF_FLOW_STARVED]),
-                   REPORT_NUMBER("blocked_ns", s->waited[MKPERF_FLOW_BLOCKED] + s->running_full),
-                   REPORT_SHARE("drops", mkperf_flow_drops(f, s)),
-                   REPORT_NUMBER("cycles_own", s->cycles_own),
-                   REPORT_NUMBER("cycles_kernel", s->cycles_kernel),
-                   REPORT_NUMBER("cycles_calls", s->cycles_calls));
+        mkperf_json(
+            v,
+            "{'type':'stage','pd':%s,'class':%s,'in':%" PRIu64 ",'out':%" PRIu64
+            ",'activations':%" PRIu64 ",'empty':%" PRIu64 ",'packets_50':%" PRIu64
+            ",'packets_99':%" PRIu64 ",'packets_most':%" PRIu64 ",'own_ns':%" PRIu64
+            ",'calls_ns':%" PRIu64 ",'busy_ns':%" PRIu64 ",'known_ns':%" PRIu64
+            ",'starved_ns':%" PRIu64 ",'blocked_ns':%" PRIu64 ",'drops':%.4f"
+            ",'cycles_own':%" PRIu64 ",'cycles_kernel':%" PRIu64 ",'cycles_calls':%" PRIu64 "}\n",
+            s->name, s->kind, s->in, s->out, s->activations, s->empty,
+            mkperf_log_quantile(&s->packets, 500), mkperf_log_quantile(&s->packets, 990),
+            s->packets.max, s->in_state[MKPERF_PD_RUNNING], s->in_state[MKPERF_PD_CALLING], busy,
+            total, s->waited[MKPERF_FLOW_STARVED], s->waited[MKPERF_FLOW_BLOCKED] + s->running_full,
+            mkperf_flow_drops(f, s), s->cycles_own, s->cycles_kernel, s->cycles_calls);
     }
     for (unsigned i = 0; i < f->nqueues; i++) {
         const struct mkperf_flow_queue *q = &f->queue[i];
 
-        REPORT_ROW(
-            v, "queue", REPORT_TEXT("queue", q->about.name), REPORT_TEXT("class", q->about.kind),
-            REPORT_TEXT("producer", q->about.producer != NULL ? q->about.producer : ""),
-            REPORT_TEXT("consumer", q->about.consumer != NULL ? q->about.consumer : ""),
-            REPORT_NUMBER("size", q->about.capacity), REPORT_NUMBER("seen", q->about.seen),
-            REPORT_SHARE("mean", mkperf_per(q->area, (double)q->known_ns)),
-            REPORT_SHARE("doubt", mkperf_flow_doubt(f, q)),
-            REPORT_NUMBER("entries_99", mkperf_log_quantile(&q->filled, 990)),
-            REPORT_NUMBER("entries_most", q->most), REPORT_NUMBER("known_ns", q->known_ns),
-            REPORT_NUMBER("empty_ns", q->empty_ns), REPORT_NUMBER("full_ns", q->full_ns),
-            REPORT_SHARE("stay_ns", mkperf_flow_stay(f, q)),
-            REPORT_NUMBER("stay_99_ns", mkperf_log_quantile(&q->stay, 990)),
-            REPORT_NUMBER("stayed", q->stay.count), REPORT_NUMBER("arrivals", q->produced),
-            REPORT_NUMBER("departures", q->consumed), REPORT_NUMBER("first", q->first),
-            REPORT_NUMBER("last", q->now), REPORT_NUMBER("readings", q->readings),
-            REPORT_NUMBER("implausible", q->implausible), REPORT_NUMBER("unknown", q->unknown),
-            REPORT_NUMBER("unknown_ns", q->unknown_ns));
+        mkperf_json(
+            v,
+            "{'type':'queue','queue':%s,'class':%s,'producer':%s,'consumer':%s"
+            ",'size':%" PRIu64 ",'seen':%d,'mean':%.4f,'doubt':%.4f"
+            ",'entries_99':%" PRIu64 ",'entries_most':%" PRIu64 ",'known_ns':%" PRIu64
+            ",'empty_ns':%" PRIu64 ",'full_ns':%" PRIu64 ",'stay_ns':%.4f"
+            ",'stay_99_ns':%" PRIu64 ",'stayed':%" PRIu64 ",'arrivals':%" PRIu64
+            ",'departures':%" PRIu64 ",'first':%" PRIu64 ",'last':%" PRIu64 ",'readings':%" PRIu64
+            ",'implausible':%" PRIu64 ",'unknown':%" PRIu64 ",'unknown_ns':%" PRIu64 "}\n",
+            q->about.name, q->about.kind, q->about.producer != NULL ? q->about.producer : "",
+            q->about.consumer != NULL ? q->about.consumer : "", q->about.capacity, q->about.seen,
+            mkperf_per(q->area, (double)q->known_ns), mkperf_flow_doubt(f, q),
+            mkperf_log_quantile(&q->filled, 990), q->most, q->known_ns, q->empty_ns, q->full_ns,
+            mkperf_flow_stay(f, q), mkperf_log_quantile(&q->stay, 990), q->stay.count, q->produced,
+            q->consumed, q->first, q->now, q->readings, q->implausible, q->unknown, q->unknown_ns);
     }
 }
 

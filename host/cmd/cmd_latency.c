@@ -18,7 +18,7 @@ struct latency_command {
     bool json, path, routes;
     const char *route; /* the argument of --path */
     uint64_t worst;
-    struct report_values values; /* the form that -x or --json selects */
+    struct mkperf_textout values; /* the form that -x or --json selects */
     struct mkperf_path_choice choice;
     uint64_t interval_ms;
 };
@@ -89,12 +89,12 @@ static const struct mkperf_option latency_options[] = {
 };
 
 /* Begins the rows for programs, before the first table. NULL: tables are for people. */
-static struct report_values *values_of(struct latency_command *c, FILE *out)
+static struct mkperf_textout *values_of(struct latency_command *c, FILE *out)
 {
     if (!c->json && c->separator == NULL) {
         return NULL;
     }
-    if (c->values.to.over == NULL) {
+    if (c->values.over == NULL) {
         c->values =
             report_values_begin(out, c->json ? NULL : c->separator, "latency",
                                 c->input != NULL ? c->input : c->recorder.options.link.target);
@@ -104,7 +104,7 @@ static struct report_values *values_of(struct latency_command *c, FILE *out)
 
 static void print_latencies(struct latency_command *c, const struct report_latency *l, FILE *out)
 {
-    struct report_values *v = values_of(c, out);
+    struct mkperf_textout *v = values_of(c, out);
 
     if (v != NULL) {
         report_latency_values(l, v);
@@ -149,7 +149,7 @@ static enum mkperf_status show_path(struct latency_command *c, FILE *out, struct
 
         mkperf_path_choice_title(found, title, sizeof title);
         mkperf_path_find(&path, &timeline, found->pd, found->from_ns, found->to_ns);
-        struct report_values *v = values_of(c, out);
+        struct mkperf_textout *v = values_of(c, out);
         if (v != NULL) {
             report_gap_values(a, v);
             report_path_values(a, &path, v);
@@ -178,7 +178,7 @@ static void print_route(struct latency_command *c, const struct mkperf_routes *r
                                                             : 1};
 
     mkperf_route_measure(routes, route, &times);
-    struct report_values *v = values_of(c, out);
+    struct mkperf_textout *v = values_of(c, out);
     if (v != NULL) {
         report_route_values(&r, v);
     } else if (c->routes) {
@@ -215,10 +215,10 @@ static enum mkperf_status show_routes(struct latency_command *c, FILE *out, stru
                      routes.not_counted);
             fprintf(stderr, "mkperf latency: warning: %s\n", text);
             if (c->json) {
-                mkperf_jsonl_warning(&values_of(c, out)->to, MKPERF_WARNING, text);
+                mkperf_jsonl_warning(values_of(c, out), MKPERF_WARNING, text);
             }
         }
-        struct report_values *v = values_of(c, out);
+        struct mkperf_textout *v = values_of(c, out);
         if (v != NULL) {
             report_gap_values(a, v);
         } else {

@@ -17,8 +17,8 @@ struct list {
     const char *cpu;                 /* NULL: the target's CPU */
     const char *pattern;             /* a part of the names to list; NULL: all */
     bool json;
-    struct report_values values; /* the values that --json prints */
-    bool last;                   /* the last part of the target's list has arrived */
+    struct mkperf_textout values; /* the values that --json prints */
+    bool last;                    /* the last part of the target's list has arrived */
     unsigned n;
     mkperf_EventInfo event[MAX_LISTED];
 };
@@ -74,10 +74,10 @@ static void print_event_row(struct list *l, const char *name, uint32_t code, con
         return;
     }
     if (l->json) {
-        REPORT_ROW(&l->values, "known_event", REPORT_TEXT("name", name),
-                   REPORT_NUMBER("code", code),
-                   REPORT_TEXT("supported", *has == '?' ? "unknown" : has),
-                   REPORT_TEXT("description", description));
+        mkperf_json(&l->values,
+                    "{'type':'known_event','name':%s,'code':%u,'supported':%s"
+                    ",'description':%s}\n",
+                    name, code, *has == '?' ? "unknown" : has, description);
     } else {
         printf("  %-28s r%-5" PRIx32 " %-4s %s\n", name, code, has, description);
     }
@@ -137,9 +137,10 @@ static enum mkperf_status run_list(void *self, const struct mkperf_args *args,
         const mkperf_TargetHello *h = &l->recorder.stream->hello;
         if (l->json) {
             l->values = report_values_begin(stdout, NULL, "list", l->recorder.options.link.target);
-            REPORT_ROW(&l->values, "target", REPORT_TEXT("platform", h->platform),
-                       REPORT_TEXT("cpu", h->cpu), REPORT_TEXT("pmu", h->pmu),
-                       REPORT_NUMBER("counters", h->counters));
+            mkperf_json(&l->values,
+                        "{'type':'target','platform':%s,'cpu':%s,'pmu':%s"
+                        ",'counters':%u}\n",
+                        h->platform, h->cpu, h->pmu, h->counters);
         } else {
             printf("Events of %s (%s, cpu %s, PMU %s, %" PRIu32 " counters):\n\n",
                    l->recorder.options.link.target, h->platform,

@@ -17,8 +17,8 @@ struct report_command {
         sorted, inverted, inlined, head_only;
     const char *output; /* the file for --interactions */
     const char *separator;
-    struct report_values values; /* the form that -x or --json selects */
-    uint64_t quantum_ns;         /* 0: --time-quantum is not given */
+    struct mkperf_textout values; /* the form that -x or --json selects */
+    uint64_t quantum_ns;          /* 0: --time-quantum is not given */
     enum mkperf_colour colour;
     struct report_options report;
     struct report_names names;
@@ -254,7 +254,7 @@ static enum mkperf_status print_report(struct report_command *c, struct mkperf_f
         c->values = report_values_begin(stdout, c->json ? NULL : c->separator, "report", c->input);
         if (c->head_only) {
             report_head_values(p, &c->values);
-            mkperf_frames_warnings(f, mkperf_jsonl_warning, &c->values.to);
+            mkperf_frames_warnings(f, mkperf_jsonl_warning, &c->values);
         } else if (c->json) {
             report_warning_values(f, &c->values);
         }

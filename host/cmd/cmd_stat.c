@@ -14,7 +14,7 @@ struct stat_command {
     struct stat_measure measure; /* the first member, as mkperf_recorder_talk_init requires */
     const char *output;
     bool json;
-    struct report_values values; /* the values that --json prints */
+    struct mkperf_textout values; /* the values that --json prints */
     struct mkperf_printout printout;
 };
 

@@ -19,8 +19,8 @@ struct top {
     enum mkperf_colour colour;
     struct top_counts counts;
     struct top_screen screen;
-    struct report_values values; /* the values that --json prints */
-    struct mkperf_flow flows;    /* the queues of --flow; they use the analysis of the counts */
+    struct mkperf_textout values; /* the values that --json prints */
+    struct mkperf_flow flows;     /* the queues of --flow; they use the analysis of the counts */
     char *flow_text;
     double drawn_s, flow_s;
     uint64_t session; /* the id of the session that is shown, and the number of restarts << 32 */
@@ -131,7 +131,7 @@ static void draw_screen(struct top *t)
         top_screen_draw(&t->screen);
     } else if (s->began) {
         if (t->json) {
-            top_screen_values(&t->screen, &t->values.to);
+            top_screen_values(&t->screen, &t->values);
         } else {
             top_screen_print(&t->screen, stdout);
         }

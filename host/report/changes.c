@@ -143,13 +143,12 @@ void report_changes_print(const struct report_comparison *d, const struct report
 }
 
 void report_changes_values(const struct report_comparison *d, const struct report_gate *gate,
-                           const char *event, unsigned failed, struct report_values *v)
+                           const char *event, unsigned failed, struct mkperf_textout *v)
 {
     const char *kind = d->exact         ? "exact_change"
                        : d->latency     ? "latency_change"
                        : d->per != NULL ? "cost_change"
                                         : "change";
-    enum report_as as = report_has_costs(d) ? REPORT_AS_REAL : REPORT_AS_SHARE;
     double unit = report_has_costs(d) ? 1 : 100;
     uint64_t significant = 0;
 
@@ -160,32 +159,28 @@ void report_changes_values(const struct report_comparison *d, const struct repor
         if (!is_shown(d, gate, r)) {
             continue;
         }
-        struct report_value value[7 + REPORT_SORT_KEYS] = {REPORT_TEXT("event", event)};
-        size_t n = 1;
+        mkperf_json(v, "{'type':%s,'event':%s", kind, event);
         for (unsigned k = 0; k < d->keys.n; k++) {
             if (d->keys.column[k] != REPORT_SORT_EVENT) { /* the row begins with its event */
-                value[n++] = (struct report_value)REPORT_TEXT(column_of(d, k)->name, r->text[k]);
+                mkperf_json(v, ",%s:%s", column_of(d, k)->name, r->text[k]);
             }
         }
         if (d->exact) {
-            value[n++] = (struct report_value)REPORT_NUMBER("before", (uint64_t)r->value[REPORT_A]);
-            value[n++] = (struct report_value)REPORT_NUMBER("after", (uint64_t)r->value[REPORT_B]);
-        } else {
-            const struct report_value judged[] = {
-                {"before", as, NULL, 0, unit * r->value[REPORT_A]},
-                {"after", as, NULL, 0, unit * r->value[REPORT_B]},
-                {"interval", as, NULL, 0, unit * r->interval},
-                REPORT_REAL("chance", r->chance),
-                REPORT_NUMBER("significant", r->sure),
-                REPORT_SHARE("visible_growth", r->visible)};
-            memcpy(&value[n], judged, sizeof judged);
-            n += sizeof judged / sizeof *judged;
+            mkperf_json(v, ",'before':%.0f,'after':%.0f}\n", r->value[REPORT_A],
+                        r->value[REPORT_B]);
+            continue;
         }
-        report_value_list(v, kind, value, n);
+        mkperf_json(v,
+                    report_has_costs(d) ? ",'before':%.6g,'after':%.6g,'interval':%.6g"
+                                        : ",'before':%.4f,'after':%.4f,'interval':%.4f",
+                    unit * r->value[REPORT_A], unit * r->value[REPORT_B], unit * r->interval);
+        mkperf_json(v, ",'chance':%.6g,'significant':%d,'visible_growth':%.4f}\n", r->chance,
+                    r->sure, r->visible);
     }
-    REPORT_ROW(v, "changes", REPORT_TEXT("event", event), REPORT_NUMBER("rows", d->n),
-               REPORT_NUMBER("significant", significant), REPORT_NUMBER("failed", failed),
-               REPORT_TEXT(d->per != NULL ? "per" : NULL, d->per));
+    mkperf_json(v, "{'type':'changes','event':%s,'rows':%zu,'significant':%" PRIu64 ",'failed':%u",
+                event, d->n, significant, failed);
+    mkperf_json_known(v, "per", d->per);
+    mkperf_json(v, "}\n");
 }
 
 void report_markdown_cell(const char *text, FILE *out)

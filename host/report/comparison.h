@@ -144,7 +144,7 @@ bool report_change_fails(const struct report_comparison *d, const struct report_
 void report_changes_print(const struct report_comparison *d, const struct report_gate *gate,
                           FILE *out);
 void report_changes_values(const struct report_comparison *d, const struct report_gate *gate,
-                           const char *event, unsigned failed, struct report_values *v);
+                           const char *event, unsigned failed, struct mkperf_textout *v);
 void report_changes_markdown(const struct report_comparison *d, const struct report_gate *gate,
                              const char *event, FILE *out);
 /* Prints the rows as test cases of JUnit. Returns their number. */

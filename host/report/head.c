@@ -201,28 +201,28 @@ void report_head_print(const struct mkperf_profile *p, const char *path, bool ma
     print_marks(p, marks ? MKPERF_PROFILE_MARKS : MARKS_SHOWN, out);
 }
 
-void report_head_values(struct mkperf_profile *p, struct report_values *v)
+void report_head_values(struct mkperf_profile *p, struct mkperf_textout *v)
 {
     mkperf_profile_cost(p);
-    mkperf_jsonl_session(&v->to, &p->places.session);
+    mkperf_jsonl_session(v, &p->places.session);
     for (uint32_t i = 0; i < p->places.npds; i++) {
         const struct mkperf_places_pd *pd = &p->places.pd[i];
 
         if (pd->name != NULL) {
-            mkperf_jsonl_pd(&v->to, &(struct mkperf_pd){.id = i,
-                                                        .name = pd->name,
-                                                        .elf = pd->elf,
-                                                        .parent = pd->parent,
-                                                        .thread = pd->thread});
+            mkperf_jsonl_pd(v, &(struct mkperf_pd){.id = i,
+                                                   .name = pd->name,
+                                                   .elf = pd->elf,
+                                                   .parent = pd->parent,
+                                                   .thread = pd->thread});
         }
     }
-    mkperf_jsonl_totals(&v->to, &p->places, &p->cost, &p->totals);
+    mkperf_jsonl_totals(v, &p->places, &p->cost, &p->totals);
 }
 
-void report_warning_values(const struct mkperf_frames *f, struct report_values *v)
+void report_warning_values(const struct mkperf_frames *f, struct mkperf_textout *v)
 {
-    mkperf_profile_warnings(f->profile, mkperf_jsonl_warning, &v->to);
-    mkperf_frames_warnings(f, mkperf_jsonl_warning, &v->to);
+    mkperf_profile_warnings(f->profile, mkperf_jsonl_warning, v);
+    mkperf_frames_warnings(f, mkperf_jsonl_warning, v);
 }
 
 /*

@@ -154,18 +154,17 @@ void report_interactions_print(const struct mkperf_interactions *i, enum report_
     } else if (form == REPORT_TABLE) {
         print_table(i, path, out);
     } else {
-        struct report_values v = report_values_begin(out, NULL, "report", path);
+        struct mkperf_textout v = report_values_begin(out, NULL, "report", path);
         if (form == REPORT_STACKS_JSON) {
-            mkperf_jsonl_stacks(&v.to, i);
+            mkperf_jsonl_stacks(&v, i);
             return;
         }
-        REPORT_ROW(
-            &v, "interactions", REPORT_NUMBER("ns", i->ns),
-            REPORT_NUMBER("calls_dropped", mkperf_interactions_unplaced(i, MKPERF_SOFT_PPCALL)),
-            REPORT_NUMBER("notifications_dropped",
-                          mkperf_interactions_unplaced(i, MKPERF_SOFT_NOTIFICATION)),
-            REPORT_NUMBER("fault_marks_dropped", i->records_dropped));
-        mkperf_jsonl_interactions(&v.to, i);
+        mkperf_json(&v,
+                    "{'type':'interactions','ns':%" PRIu64 ",'calls_dropped':%" PRIu64
+                    ",'notifications_dropped':%" PRIu64 ",'fault_marks_dropped':%" PRIu64 "}\n",
+                    i->ns, mkperf_interactions_unplaced(i, MKPERF_SOFT_PPCALL),
+                    mkperf_interactions_unplaced(i, MKPERF_SOFT_NOTIFICATION), i->records_dropped);
+        mkperf_jsonl_interactions(&v, i);
     }
 }
 
@@ -274,7 +273,7 @@ void report_charged_print(const struct mkperf_profile *p, uint32_t event, double
     mkperf_charge_free(&c);
 }
 
-void report_charged_values(const struct mkperf_profile *p, uint32_t event, struct report_values *v)
+void report_charged_values(const struct mkperf_profile *p, uint32_t event, struct mkperf_textout *v)
 {
     const char *name = p->places.session.event[event].name;
     struct mkperf_charge c;
@@ -283,24 +282,22 @@ void report_charged_values(const struct mkperf_profile *p, uint32_t event, struc
     for (uint32_t i = 0; i < c.npds; i++) {
         const struct mkperf_charge_pd *pd = &c.pd[i];
 
-        REPORT_ROW(v, "charged", REPORT_TEXT("event", name),
-                   REPORT_TEXT("pd", mkperf_profile_pd_name(p, pd->pd)),
-                   REPORT_SHARE("percent", share(&c, &pd->charged)),
-                   REPORT_NUMBER("samples", pd->charged.samples),
-                   REPORT_NUMBER("period", pd->charged.period),
-                   REPORT_NUMBER("self_samples", pd->self.samples),
-                   REPORT_NUMBER("self_period", pd->self.period),
-                   REPORT_NUMBER("imposed_samples", pd->imposed.samples),
-                   REPORT_NUMBER("imposed_period", pd->imposed.period),
-                   REPORT_NUMBER("served_samples", pd->served.samples),
-                   REPORT_NUMBER("served_period", pd->served.period));
+        mkperf_json(v,
+                    "{'type':'charged','event':%s,'pd':%s,'percent':%.4f,'samples':%" PRIu64
+                    ",'period':%" PRIu64 ",'self_samples':%" PRIu64 ",'self_period':%" PRIu64
+                    ",'imposed_samples':%" PRIu64 ",'imposed_period':%" PRIu64
+                    ",'served_samples':%" PRIu64 ",'served_period':%" PRIu64 "}\n",
+                    name, mkperf_profile_pd_name(p, pd->pd), share(&c, &pd->charged),
+                    pd->charged.samples, pd->charged.period, pd->self.samples, pd->self.period,
+                    pd->imposed.samples, pd->imposed.period, pd->served.samples, pd->served.period);
     }
     for (uint32_t i = 0; i < c.npairs; i++) {
-        REPORT_ROW(v, "charged_by", REPORT_TEXT("event", name),
-                   REPORT_TEXT("pd", mkperf_profile_pd_name(p, c.pair[i].to)),
-                   REPORT_TEXT("by", mkperf_profile_pd_name(p, c.pair[i].by)),
-                   REPORT_NUMBER("samples", c.pair[i].weight.samples),
-                   REPORT_NUMBER("period", c.pair[i].weight.period));
+        mkperf_json(v,
+                    "{'type':'charged_by','event':%s,'pd':%s,'by':%s,'samples':%" PRIu64
+                    ",'period':%" PRIu64 "}\n",
+                    name, mkperf_profile_pd_name(p, c.pair[i].to),
+                    mkperf_profile_pd_name(p, c.pair[i].by), c.pair[i].weight.samples,
+                    c.pair[i].weight.period);
     }
     mkperf_charge_free(&c);
 }

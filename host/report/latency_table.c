@@ -360,92 +360,112 @@ void report_path_print(const struct mkperf_analysis *a, const struct mkperf_path
  * JSON contains the names of values, so the order of the values of each kind is fixed.
  */
 
-static void put_by_row(struct report_values *v, const struct mkperf_analysis *a, const char *kind,
+/* Ends the row of a pair: with the reason of a guest's exit, or "". */
+static void end_row(struct mkperf_textout *v, const char *exit)
+{
+    mkperf_json_known(v, "exit", exit);
+    mkperf_json(v, "}\n");
+}
+
+void report_times_values(struct mkperf_textout *v, const struct mkperf_latency_row *row)
+{
+    mkperf_json(v,
+                ",'count':%" PRIu64 ",'total_ns':%" PRIu64 ",'p50_ns':%" PRIu64 ",'p90_ns':%" PRIu64
+                ",'p99_ns':%" PRIu64 ",'p999_ns':%" PRIu64 ",'max_ns':%" PRIu64
+                ",'max_at_ns':%" PRIu64,
+                row->count, row->total, row->quantile[0], row->quantile[1], row->quantile[2],
+                row->quantile[3], row->max, row->max_at);
+}
+
+static void put_by_row(struct mkperf_textout *v, const struct mkperf_analysis *a, const char *kind,
                        const char *from, const char *to, const char *exit,
                        const struct mkperf_bys *b)
 {
     for (unsigned i = 0; i < b->n; i++) {
-        REPORT_ROW(v, kind, REPORT_TEXT("from", from), REPORT_TEXT("to", to),
-                   REPORT_TEXT("by", mkperf_analysis_name(a, b->by[i].pd)),
-                   REPORT_NUMBER("ns", b->by[i].ns), REPORT_LAST_TEXT("exit", exit));
+        mkperf_json(v, "{'type':%s,'from':%s,'to':%s,'by':%s,'ns':%" PRIu64, kind, from, to,
+                    mkperf_analysis_name(a, b->by[i].pd), b->by[i].ns);
+        end_row(v, exit);
     }
 }
 
-static void put_parts(struct report_values *v, const char *kind, const struct mkperf_latency_row *r,
-                      const char *exit, const struct mkperf_call_parts *p)
+static void put_parts(struct mkperf_textout *v, const char *kind,
+                      const struct mkperf_latency_row *r, const char *exit,
+                      const struct mkperf_call_parts *p)
 {
-    REPORT_ROW(v, kind, REPORT_TEXT("from", r->from), REPORT_TEXT("to", r->to),
-               REPORT_NUMBER("wall_ns", p->wall), REPORT_NUMBER("wait_ns", p->wait),
-               REPORT_NUMBER("own_ns", p->own), REPORT_NUMBER("nested_ns", p->nested),
-               REPORT_NUMBER("preempted_ns", p->preempted), REPORT_NUMBER("budget_ns", p->budget),
-               REPORT_NUMBER("other_ns", p->other), REPORT_LAST_TEXT("exit", exit));
+    mkperf_json(v,
+                "{'type':%s,'from':%s,'to':%s,'wall_ns':%" PRIu64 ",'wait_ns':%" PRIu64
+                ",'own_ns':%" PRIu64 ",'nested_ns':%" PRIu64 ",'preempted_ns':%" PRIu64
+                ",'budget_ns':%" PRIu64 ",'other_ns':%" PRIu64,
+                kind, r->from, r->to, p->wall, p->wait, p->own, p->nested, p->preempted, p->budget,
+                p->other);
+    end_row(v, exit);
 }
 
-static void put_analysis(struct report_values *v, const struct mkperf_analysis *a)
+static void put_analysis(struct mkperf_textout *v, const struct mkperf_analysis *a)
 {
     for (unsigned i = 0; i < a->ninversions; i++) {
         const struct mkperf_inversion *x = &a->inversion[i];
 
-        REPORT_ROW(v, "inversion", REPORT_TEXT("high", mkperf_analysis_name(a, x->high)),
-                   REPORT_TEXT("holder", mkperf_analysis_name(a, x->holder)),
-                   REPORT_TEXT("runner", mkperf_analysis_name(a, x->runner)),
-                   REPORT_NUMBER("count", x->count), REPORT_NUMBER("total_ns", x->total),
-                   REPORT_NUMBER("max_ns", x->worst), REPORT_NUMBER("max_from_ns", x->worst_from));
+        mkperf_json(v,
+                    "{'type':'inversion','high':%s,'holder':%s,'runner':%s,'count':%" PRIu64
+                    ",'total_ns':%" PRIu64 ",'max_ns':%" PRIu64 ",'max_from_ns':%" PRIu64 "}\n",
+                    mkperf_analysis_name(a, x->high), mkperf_analysis_name(a, x->holder),
+                    mkperf_analysis_name(a, x->runner), x->count, x->total, x->worst,
+                    x->worst_from);
     }
     for (uint32_t i = 0; i < a->npds; i++) {
         if (!a->pd[i].idle && a->pd[i].name != NULL) {
             const struct mkperf_sched_pd *p = &a->pd[i];
             const struct mkperf_scheduling *s = &p->scheduling;
-            REPORT_ROW(v, "pd", REPORT_TEXT("pd", p->name), REPORT_NUMBER("priority", s->priority),
-                       REPORT_NUMBER("unknown_ns", p->in[MKPERF_PD_UNKNOWN]),
-                       REPORT_NUMBER("running_ns", p->in[MKPERF_PD_RUNNING]),
-                       REPORT_NUMBER("ready_ns", p->in[MKPERF_PD_READY]),
-                       REPORT_NUMBER("calling_ns", p->in[MKPERF_PD_CALLING]),
-                       REPORT_NUMBER("waiting_ns", p->in[MKPERF_PD_WAITING]),
-                       REPORT_NUMBER("throttled_ns", p->in[MKPERF_PD_THROTTLED]),
-                       REPORT_NUMBER("stopped_ns", p->in[MKPERF_PD_STOPPED]),
-                       REPORT_NUMBER("runs", p->runs), REPORT_NUMBER("preempted", p->preemptions),
-                       REPORT_NUMBER("exhausted", p->exhausted),
-                       REPORT_NUMBER("budget_us", s->budget_us),
-                       REPORT_NUMBER("period_us", s->period_us),
-                       REPORT_NUMBER("consumed_ns", p->consumed));
+            mkperf_json(v,
+                        "{'type':'pd','pd':%s,'priority':%u,'unknown_ns':%" PRIu64
+                        ",'running_ns':%" PRIu64 ",'ready_ns':%" PRIu64 ",'calling_ns':%" PRIu64
+                        ",'waiting_ns':%" PRIu64 ",'throttled_ns':%" PRIu64 ",'stopped_ns':%" PRIu64
+                        ",'runs':%" PRIu64 ",'preempted':%" PRIu64 ",'exhausted':%" PRIu64
+                        ",'budget_us':%" PRIu64 ",'period_us':%" PRIu64 ",'consumed_ns':%" PRIu64
+                        "}\n",
+                        p->name, s->priority, p->in[MKPERF_PD_UNKNOWN], p->in[MKPERF_PD_RUNNING],
+                        p->in[MKPERF_PD_READY], p->in[MKPERF_PD_CALLING], p->in[MKPERF_PD_WAITING],
+                        p->in[MKPERF_PD_THROTTLED], p->in[MKPERF_PD_STOPPED], p->runs,
+                        p->preemptions, p->exhausted, s->budget_us, s->period_us, p->consumed);
             put_by_row(v, a, "ready", p->name, "", "", &p->ready_by);
             put_by_row(v, a, "blocked", p->name, "", "", &p->blocked_on);
         }
     }
     for (uint32_t i = 0; i < a->ncores; i++) {
         if (a->core[i].seen) {
-            REPORT_ROW(v, "core", REPORT_NUMBER("core", i),
-                       REPORT_NUMBER("busy_ns", a->core[i].busy),
-                       REPORT_NUMBER("idle_ns", a->core[i].idle),
-                       REPORT_NUMBER("unknown_ns", a->core[i].unknown));
+            mkperf_json(v,
+                        "{'type':'core','core':%u,'busy_ns':%" PRIu64 ",'idle_ns':%" PRIu64
+                        ",'unknown_ns':%" PRIu64 "}\n",
+                        i, a->core[i].busy, a->core[i].idle, a->core[i].unknown);
         }
     }
-    REPORT_ROW(v, "total", REPORT_NUMBER("first_ns", a->first_ns),
-               REPORT_NUMBER("last_ns", a->last_ns), REPORT_NUMBER("events", a->events),
-               REPORT_NUMBER("switches", a->switches), REPORT_NUMBER("gaps", a->gaps),
-               REPORT_NUMBER("gap_ns", a->gap_ns), REPORT_NUMBER("calls_void", a->calls_void),
-               REPORT_NUMBER("calls_open", a->calls_open));
+    mkperf_json(v,
+                "{'type':'total','first_ns':%" PRIu64 ",'last_ns':%" PRIu64 ",'events':%" PRIu64
+                ",'switches':%" PRIu64 ",'gaps':%" PRIu64 ",'gap_ns':%" PRIu64
+                ",'calls_void':%" PRIu64 ",'calls_open':%" PRIu64 "}\n",
+                a->first_ns, a->last_ns, a->events, a->switches, a->gaps, a->gap_ns, a->calls_void,
+                a->calls_open);
 }
 
-void report_gap_values(const struct mkperf_analysis *a, struct report_values *v)
+void report_gap_values(const struct mkperf_analysis *a, struct mkperf_textout *v)
 {
     char text[MKPERF_FIRST_TEXT];
 
     for (unsigned i = 0; i < MKPERF_FIRSTS && v->separator == NULL; i++) {
         if (mkperf_first((enum mkperf_first)i, &a->totals, text)) {
-            mkperf_jsonl_warning(&v->to, MKPERF_ERROR, text);
+            mkperf_jsonl_warning(v, MKPERF_ERROR, text);
         }
     }
     if (a->gaps != 0 && v->separator == NULL) {
         snprintf(text, sizeof text,
                  "scheduling events are missing for %.6f s: it is not known what ran then",
                  (double)a->gap_ns / 1e9);
-        mkperf_jsonl_warning(&v->to, MKPERF_WARNING, text);
+        mkperf_jsonl_warning(v, MKPERF_WARNING, text);
     }
 }
 
-void report_latency_values(const struct report_latency *l, struct report_values *v)
+void report_latency_values(const struct report_latency *l, struct mkperf_textout *v)
 {
     if (l->analysis != NULL) {
         report_gap_values(l->analysis, v);
@@ -456,17 +476,20 @@ void report_latency_values(const struct report_latency *l, struct report_values 
         char text[64] = "";
         const char *exit = is_exit ? mkperf_exit_name(r->irq, text) : text;
 
-        REPORT_ROW(v, mkperf_latency_kind_names[r->kind], REPORT_TEXT("from", r->from),
-                   REPORT_TEXT("to", r->to), REPORT_NUMBER("irq", is_exit ? 0 : r->irq),
-                   REPORT_TIMES(r), REPORT_NUMBER("busy", r->busy), REPORT_LAST_TEXT("exit", exit));
+        mkperf_json(v, "{'type':%s,'from':%s,'to':%s,'irq':%" PRIu32,
+                    mkperf_latency_kind_names[r->kind], r->from, r->to, is_exit ? 0 : r->irq);
+        report_times_values(v, r);
+        mkperf_json(v, ",'busy':%" PRIu64, r->busy);
+        end_row(v, exit);
         const struct mkperf_log_histogram *h = r->of != NULL ? r->of : &r->ns;
         for (uint32_t k = 0; k < h->room; k++) {
             if (h->in[k] != 0) {
-                REPORT_ROW(v, "bucket", REPORT_TEXT("of", mkperf_latency_kind_names[r->kind]),
-                           REPORT_TEXT("from", r->from), REPORT_TEXT("to", r->to),
-                           REPORT_NUMBER("irq", r->irq),
-                           REPORT_NUMBER("below_ns", mkperf_log_bucket_from(k + 1)),
-                           REPORT_NUMBER("count", h->in[k]), REPORT_LAST_TEXT("exit", exit));
+                mkperf_json(v,
+                            "{'type':'bucket','of':%s,'from':%s,'to':%s,'irq':%u"
+                            ",'below_ns':%" PRIu64 ",'count':%" PRIu64,
+                            mkperf_latency_kind_names[r->kind], r->from, r->to, r->irq,
+                            mkperf_log_bucket_from(k + 1), h->in[k]);
+                end_row(v, exit);
             }
         }
         if (r->edge != NULL) {
@@ -480,13 +503,11 @@ void report_latency_values(const struct report_latency *l, struct report_values 
         put_analysis(v, l->analysis);
     } else {
         for (unsigned i = 0; i < l->rows->nruns; i++) {
-            REPORT_ROW(v, "run", REPORT_TEXT("pd", l->rows->run[i].pd),
-                       REPORT_NUMBER("running_ns", l->rows->run[i].ns),
-                       REPORT_NUMBER("runs", l->rows->run[i].runs));
+            mkperf_json(v, "{'type':'run','pd':%s,'running_ns':%" PRIu64 ",'runs':%" PRIu64 "}\n",
+                        l->rows->run[i].pd, l->rows->run[i].ns, l->rows->run[i].runs);
         }
-        REPORT_ROW(v, "total",
-                   REPORT_NUMBER("enabled_ns", (uint64_t)(l->rows->seconds * 1e9 + 0.5)),
-                   REPORT_NUMBER("dropped", l->rows->dropped));
+        mkperf_json(v, "{'type':'total','enabled_ns':%" PRIu64 ",'dropped':%" PRIu64 "}\n",
+                    (uint64_t)(l->rows->seconds * 1e9 + 0.5), l->rows->dropped);
     }
 }
 
@@ -496,20 +517,20 @@ static const char *name_or_none(const struct mkperf_analysis *a, uint32_t pd)
 }
 
 void report_path_values(const struct mkperf_analysis *a, const struct mkperf_path *path,
-                        struct report_values *v)
+                        struct mkperf_textout *v)
 {
-    REPORT_ROW(v, "path", REPORT_NUMBER("from_ns", path->from), REPORT_NUMBER("to_ns", path->to),
-               REPORT_NUMBER("steps", path->n));
+    mkperf_json(v,
+                "{'type':'path','from_ns':%" PRIu64 ",'to_ns':%" PRIu64 ",'steps':%" PRIu64 "}\n",
+                path->from, path->to, path->n);
     for (size_t i = 0; i < path->n; i++) {
         const struct mkperf_path_step *s = &path->step[i];
         const struct mkperf_interval *what = &s->what;
 
-        REPORT_ROW(v, "step", REPORT_NUMBER("from_ns", what->from),
-                   REPORT_NUMBER("to_ns", what->to),
-                   REPORT_TEXT("pd", mkperf_analysis_name(a, what->pd)),
-                   REPORT_TEXT("state", mkperf_pd_state_names[what->state]),
-                   REPORT_TEXT("by", name_or_none(a, what->by)),
-                   REPORT_TEXT("serving", name_or_none(a, what->serving)),
-                   REPORT_TEXT("entered", entered_by(s)), REPORT_NUMBER("irq", s->irq));
+        mkperf_json(v,
+                    "{'type':'step','from_ns':%" PRIu64 ",'to_ns':%" PRIu64 ",'pd':%s,'state':%s"
+                    ",'by':%s,'serving':%s,'entered':%s,'irq':%u}\n",
+                    what->from, what->to, mkperf_analysis_name(a, what->pd),
+                    mkperf_pd_state_names[what->state], name_or_none(a, what->by),
+                    name_or_none(a, what->serving), entered_by(s), s->irq);
     }
 }

@@ -97,52 +97,16 @@ void report_differences(const struct mkperf_places *a, const struct mkperf_place
  *      -x ,      row,cycles,12.5000,40
  *      --json    {"type":"row","event":"cycles","percent":12.5000,"samples":40}
  *
- * Owns: both forms. Only JSON contains the names of values, so the order of the values of each kind is fixed. All kinds of rows
- * and their values are in docs/mkperf.schema.json; a change that a program can notice changes REPORT_SCHEMA.
+ * mkperf_json writes both (base/outfile.h): "{'type':%s,'event':%s,...}\n". Shares have four decimals, other real numbers six digits;
+ * NAN is a value that is not known. Only JSON contains the names of values, so the order of the values of each kind is fixed. All
+ * kinds of rows and their values are in docs/mkperf.schema.json; a change that a program can notice changes REPORT_SCHEMA.
  */
 
 enum { REPORT_SCHEMA = 1 };
 
-struct report_values {
-    struct mkperf_textout to; /* set `over` */
-    const char *separator;    /* NULL: JSON Lines */
-};
-
 /* Prepares rows for a stream. JSON Lines begin with a row "mkperf": schema, version, command and input (NULL: none). */
-struct report_values report_values_begin(FILE *out, const char *separator, const char *command,
-                                         const char *input);
-
-/* Prints a text as a field of -x, in double quotes if it contains the separator. */
-void report_field_print(const char *text, const char *separator, FILE *out);
-
-/* A value of a row. A value without a key is left out. */
-struct report_value {
-    const char *key;
-    enum report_as { REPORT_AS_TEXT, REPORT_AS_NUMBER, REPORT_AS_SHARE, REPORT_AS_REAL } as;
-    const char *text;
-    uint64_t number;
-    double real;
-};
-/* clang-format off */
-/* A text, which must be printable (base/base.h). It is put in double quotes if it contains the separator. */
-#define REPORT_TEXT(key, value) {key, REPORT_AS_TEXT, value, 0, 0}
-/* The last of its row; left out if it is "". */
-#define REPORT_LAST_TEXT(key, value) {*(value) != '\0' ? (key) : NULL, REPORT_AS_TEXT, value, 0, 0}
-#define REPORT_NUMBER(key, value) {key, REPORT_AS_NUMBER, NULL, value, 0}
-/* A share in per cent, with four decimals. NAN, not known, is null or an empty field. */
-#define REPORT_SHARE(key, value) {key, REPORT_AS_SHARE, NULL, 0, value}
-/* Any other number, with six digits. */
-#define REPORT_REAL(key, value) {key, REPORT_AS_REAL, NULL, 0, value}
-/* clang-format on */
-
-/* A row whose values are known beforehand: REPORT_ROW(v, "kind", REPORT_TEXT("pd", name), ...); */
-#define REPORT_ROW(v, kind, ...)                                               \
-    report_value_list((v), (kind), (const struct report_value[]){__VA_ARGS__}, \
-                      sizeof(const struct report_value[]){__VA_ARGS__} /       \
-                          sizeof(struct report_value))
-/* Writes a row: its kind first, then n values, those with a key. */
-void report_value_list(struct report_values *v, const char *kind, const struct report_value *value,
-                       size_t n);
+struct mkperf_textout report_values_begin(FILE *out, const char *separator, const char *command,
+                                          const char *input);
 
 /*
  * A text on the screen that the user scrolls and searches, and the lines and colours of screens.
@@ -278,13 +242,13 @@ void report_rows_print(const struct report_rows *rows, FILE *out);
  * without the options `children` and `graph`. */
 void report_hierarchy_print(const struct report_rows *rows, FILE *out);
 /* Writes for programs: a row "row" for each row, then a row "event". */
-void report_rows_values(const struct report_rows *rows, struct report_values *v);
+void report_rows_values(const struct report_rows *rows, struct mkperf_textout *v);
 /* Writes for programs: the row "total" of a recording, after the rows of all events. */
-void report_total_values(const struct mkperf_profile *p, struct report_values *v);
+void report_total_values(const struct mkperf_profile *p, struct mkperf_textout *v);
 /* Writes for programs: what a recording is, as in the format jsonl without its samples and marks. Rows are JSON. */
-void report_head_values(struct mkperf_profile *p, struct report_values *v);
+void report_head_values(struct mkperf_profile *p, struct mkperf_textout *v);
 /* Writes for programs: a JSON row "warning" for each problem of a recording. */
-void report_warning_values(const struct mkperf_frames *f, struct report_values *v);
+void report_warning_values(const struct mkperf_frames *f, struct mkperf_textout *v);
 
 /*
  * interactions_table.c: the form of `mkperf report --interactions`, and of --stacks, which shows how deep each PD's stack has been.
@@ -312,7 +276,8 @@ void report_charged_by(const struct mkperf_charge *c, const struct mkperf_charge
 /* Prints the table of charged time of one event. The last line states how many rows are below `limit` per cent. */
 void report_charged_print(const struct mkperf_profile *p, uint32_t event, double limit, FILE *out);
 /* Writes for programs: rows "charged" and "charged_by" of one event, without a limit. */
-void report_charged_values(const struct mkperf_profile *p, uint32_t event, struct report_values *v);
+void report_charged_values(const struct mkperf_profile *p, uint32_t event,
+                           struct mkperf_textout *v);
 
 /* browser.c: whether standard input and output are a terminal on which curses can draw. */
 bool report_browser_usable(void);
@@ -343,24 +308,20 @@ void report_bys_print(const struct mkperf_analysis *a, const char *what, const s
 extern const char report_times_titles[];
 void report_times_print(const struct mkperf_latency_row *row, FILE *out);
 /* The same times as values of a row. */
-#define REPORT_TIMES(row)                                                                          \
-    REPORT_NUMBER("count", (row)->count), REPORT_NUMBER("total_ns", (row)->total),                 \
-        REPORT_NUMBER("p50_ns", (row)->quantile[0]), REPORT_NUMBER("p90_ns", (row)->quantile[1]),  \
-        REPORT_NUMBER("p99_ns", (row)->quantile[2]), REPORT_NUMBER("p999_ns", (row)->quantile[3]), \
-        REPORT_NUMBER("max_ns", (row)->max), REPORT_NUMBER("max_at_ns", (row)->max_at)
+void report_times_values(struct mkperf_textout *v, const struct mkperf_latency_row *row);
 /* Prints one row per line, beginning with its kind. Times are ns. */
-void report_latency_values(const struct report_latency *l, struct report_values *v);
+void report_latency_values(const struct report_latency *l, struct mkperf_textout *v);
 
 /* Writes JSON rows "warning", which precede the rows of an analysis: what must be known first, and
  * how many events are missing. */
-void report_gap_values(const struct mkperf_analysis *a, struct report_values *v);
+void report_gap_values(const struct mkperf_analysis *a, struct mkperf_textout *v);
 
 /* title: the time that the path explains. */
 void report_path_print(const struct mkperf_analysis *a, const struct mkperf_path *path,
                        const char *title, FILE *out);
 /* Prints rows "path" and "step". */
 void report_path_values(const struct mkperf_analysis *a, const struct mkperf_path *path,
-                        struct report_values *v);
+                        struct mkperf_textout *v);
 
 /* The time of all steps of a path that wait for the same thing or run for the same PD. */
 struct report_path_sum {
@@ -379,7 +340,7 @@ struct report_route {
 };
 void report_route_print(const struct report_route *r, FILE *out);
 /* Prints rows "end-to-end", "path-stage", "path-stage-by", "path-queue", and for each of the worst instances "path" and "step". */
-void report_route_values(const struct report_route *r, struct report_values *v);
+void report_route_values(const struct report_route *r, struct mkperf_textout *v);
 /* Prints a line of the table of --paths; NULL prints its head. */
 void report_route_line(const struct report_route *r, FILE *out);
 

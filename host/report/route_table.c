@@ -119,41 +119,49 @@ void report_route_print(const struct report_route *r, FILE *out)
     }
 }
 
-static void put_route_by(const struct mkperf_analysis *a, struct report_values *v, unsigned k,
+static void put_times(struct mkperf_textout *v, const struct mkperf_log_histogram *h, uint64_t at)
+{
+    const struct mkperf_latency_row row = latency_row_of(h, at);
+
+    report_times_values(v, &row);
+}
+
+static void put_route_by(const struct mkperf_analysis *a, struct mkperf_textout *v, unsigned k,
                          const char *pd, const char *what, const struct mkperf_bys *b)
 {
     for (unsigned i = 0; i < b->n; i++) {
-        REPORT_ROW(v, "path-stage-by", REPORT_NUMBER("stage", k), REPORT_TEXT("pd", pd),
-                   REPORT_TEXT("what", what),
-                   REPORT_TEXT("by", mkperf_analysis_name(a, b->by[i].pd)),
-                   REPORT_NUMBER("ns", b->by[i].ns));
+        mkperf_json(v,
+                    "{'type':'path-stage-by','stage':%u,'pd':%s,'what':%s,'by':%s"
+                    ",'ns':%" PRIu64 "}\n",
+                    k, pd, what, mkperf_analysis_name(a, b->by[i].pd), b->by[i].ns);
     }
 }
 
-void report_route_values(const struct report_route *r, struct report_values *v)
+void report_route_values(const struct report_route *r, struct mkperf_textout *v)
 {
     const struct mkperf_analysis *a = r->routes->analysis;
     const struct mkperf_route_times *t = r->times;
-    const struct mkperf_latency_row wall = latency_row_of(&t->wall, worst_end(t));
     char text[ROUTE_TEXT];
 
     mkperf_route_text(a, &t->route, text, sizeof text);
-    REPORT_ROW(v, "end-to-end", REPORT_TEXT("path", text), REPORT_TIMES(&wall),
-               REPORT_NUMBER("open", t->open), REPORT_NUMBER("gaps", t->gaps));
+    mkperf_json(v, "{'type':'end-to-end','path':%s", text);
+    put_times(v, &t->wall, worst_end(t));
+    mkperf_json(v, ",'open':%" PRIu64 ",'gaps':%" PRIu64 "}\n", t->open, t->gaps);
     for (unsigned k = 1; k < t->route.n; k++) {
         const struct mkperf_stage *s = &t->stage[k];
         const char *pd = mkperf_analysis_name(a, t->route.pd[k]);
 
         for (unsigned p = 0; p < MKPERF_STAGE_PARTS; p++) {
-            const struct mkperf_latency_row row = latency_row_of(&s->part[p], 0);
-            REPORT_ROW(v, "path-stage", REPORT_NUMBER("stage", k), REPORT_TEXT("pd", pd),
-                       REPORT_TEXT("part", mkperf_stage_part_names[p]), REPORT_TIMES(&row),
-                       REPORT_NUMBER("busy", s->busy), REPORT_NUMBER("ended", s->ended));
+            mkperf_json(v, "{'type':'path-stage','stage':%u,'pd':%s,'part':%s", k, pd,
+                        mkperf_stage_part_names[p]);
+            put_times(v, &s->part[p], 0);
+            mkperf_json(v, ",'busy':%" PRIu64 ",'ended':%" PRIu64 "}\n", s->busy, s->ended);
         }
         for (unsigned i = next_queue(r, k, 0); i < r->flow->nqueues; i = next_queue(r, k, i + 1)) {
-            const struct mkperf_latency_row row = latency_row_of(&r->flow->queue[i].stay, 0);
-            REPORT_ROW(v, "path-queue", REPORT_NUMBER("stage", k), REPORT_TEXT("pd", pd),
-                       REPORT_TEXT("queue", r->flow->queue[i].about.name), REPORT_TIMES(&row));
+            mkperf_json(v, "{'type':'path-queue','stage':%u,'pd':%s,'queue':%s", k, pd,
+                        r->flow->queue[i].about.name);
+            put_times(v, &r->flow->queue[i].stay, 0);
+            mkperf_json(v, "}\n");
         }
         put_route_by(a, v, k, pd, "ready", &s->ready_by);
         put_route_by(a, v, k, pd, "calls", &s->calls_of);

@@ -8,6 +8,8 @@
 
 #include <math.h>
 
+#include <mkperf/version.h>
+
 void report_omitted_print(uint64_t n, double limit, FILE *out)
 {
     fprintf(out, "# %" PRIu64 " row%s below %g %% %s omitted\n", n, mkperf_plural(n), limit,
@@ -158,7 +160,21 @@ void report_hierarchy_print(const struct report_rows *rows, FILE *out)
     mkperf_hash_free(&h.texts);
 }
 
-void report_rows_values(const struct report_rows *rows, struct report_values *v)
+struct mkperf_textout report_values_begin(FILE *out, const char *separator, const char *command,
+                                          const char *input)
+{
+    struct mkperf_textout t = {.over = out, .separator = separator};
+
+    if (separator == NULL) {
+        mkperf_json(&t, "{'type':'mkperf','schema':%d,'version':%s,'command':%s", REPORT_SCHEMA,
+                    MKPERF_VERSION, command);
+        mkperf_json_known(&t, "input", input);
+        mkperf_textout_puts(&t, "}\n");
+    }
+    return t;
+}
+
+void report_rows_values(const struct report_rows *rows, struct mkperf_textout *v)
 {
     const struct report_options *o = rows->options;
     const struct mkperf_profile *p = rows->frames->profile;
@@ -171,50 +187,49 @@ void report_rows_values(const struct report_rows *rows, struct report_values *v)
         if (report_row_share(rows, i) < o->limit) {
             continue;
         }
-        struct report_value value[6 + 2 * REPORT_SORT_KEYS] = {
-            REPORT_TEXT("event", event),
-            REPORT_SHARE(o->children ? "children_percent" : NULL, report_row_share(rows, i)),
-            REPORT_SHARE("percent", share), REPORT_NUMBER("samples", r->self.samples),
-            REPORT_NUMBER("period", r->self.period)};
-        char text[REPORT_SORT_KEYS][600];
-        size_t n = 5;
+        mkperf_json(v, "{'type':'row','event':%s", event);
+        if (o->children) {
+            mkperf_json(v, ",'children_percent':%.4f", report_row_share(rows, i));
+        }
+        mkperf_json(v, ",'percent':%.4f,'samples':%" PRIu64 ",'period':%" PRIu64, share,
+                    r->self.samples, r->self.period);
         for (unsigned k = 0; k < o->keys.n; k++) {
             enum report_column_id column = o->keys.column[k];
             if (column == REPORT_SORT_TIME) {
-                uint64_t ns = mkperf_time_slice_ns(&p->slices, r->key.slice);
-                value[n++] = (struct report_value)REPORT_NUMBER("time_ns", ns);
+                mkperf_json(v, ",'time_ns':%" PRIu64,
+                            mkperf_time_slice_ns(&p->slices, r->key.slice));
             } else if (column == REPORT_SORT_UTIL) {
                 double percent = 0;
                 uint64_t unknown_ns = 0;
                 bool known =
                     mkperf_utilisation_of(&p->util, r->key.pd, r->key.slice, &percent, &unknown_ns);
-                value[n++] =
-                    (struct report_value)REPORT_SHARE("util_percent", known ? percent : NAN);
-                value[n++] = (struct report_value)REPORT_NUMBER("unknown_ns", unknown_ns);
+                mkperf_json(v, ",'util_percent':%.4f,'unknown_ns':%" PRIu64, known ? percent : NAN,
+                            unknown_ns);
             } else if (column != REPORT_SORT_EVENT || v->separator != NULL) {
                 /* Each JSON row begins with its event. */
-                report_column_text(column, rows->frames, &r->key, text[k], sizeof text[k]);
-                value[n++] = (struct report_value)REPORT_TEXT(report_columns[column].name, text[k]);
+                char text[600];
+                report_column_text(column, rows->frames, &r->key, text, sizeof text);
+                mkperf_json(v, ",%s:%s", report_columns[column].name, text);
             }
         }
-        value[n++] = (struct report_value)REPORT_SHARE(
-            o->interval ? "interval" : NULL, mkperf_profile_interval(p, rows->event, share));
-        report_value_list(v, "row", value, n);
+        if (o->interval) {
+            mkperf_json(v, ",'interval':%.4f", mkperf_profile_interval(p, rows->event, share));
+        }
+        mkperf_json(v, "}\n");
     }
-    REPORT_ROW(v, "event", REPORT_TEXT("event", event),
-               REPORT_NUMBER("samples", p->total[rows->event].samples),
-               REPORT_NUMBER("period", p->total[rows->event].period),
-               REPORT_NUMBER("shown_samples", rows->shown.samples),
-               REPORT_NUMBER("shown_period", rows->shown.period));
+    mkperf_json(v,
+                "{'type':'event','event':%s,'samples':%" PRIu64 ",'period':%" PRIu64
+                ",'shown_samples':%" PRIu64 ",'shown_period':%" PRIu64 "}\n",
+                event, p->total[rows->event].samples, p->total[rows->event].period,
+                rows->shown.samples, rows->shown.period);
 }
 
-void report_total_values(const struct mkperf_profile *p, struct report_values *v)
+void report_total_values(const struct mkperf_profile *p, struct mkperf_textout *v)
 {
-    REPORT_ROW(v, "total", REPORT_NUMBER("first_ns", p->totals.first_ns),
-               REPORT_NUMBER("last_ns", p->totals.last_ns),
-               REPORT_NUMBER("samples", p->totals.samples),
-               REPORT_NUMBER("lost", mkperf_profile_lost(p)),
-               REPORT_NUMBER("gaps", p->sched != NULL ? p->sched->gaps : 0),
-               REPORT_NUMBER("gap_ns", p->sched != NULL ? p->sched->gap_ns : 0),
-               REPORT_NUMBER("complete", p->totals.complete));
+    mkperf_json(v,
+                "{'type':'total','first_ns':%" PRIu64 ",'last_ns':%" PRIu64 ",'samples':%" PRIu64
+                ",'lost':%" PRIu64 ",'gaps':%" PRIu64 ",'gap_ns':%" PRIu64 ",'complete':%d}\n",
+                p->totals.first_ns, p->totals.last_ns, p->totals.samples, mkperf_profile_lost(p),
+                p->sched != NULL ? p->sched->gaps : 0, p->sched != NULL ? p->sched->gap_ns : 0,
+                p->totals.complete);
 }

@@ -82,11 +82,11 @@ void stat_repeat_mean(const struct stat_repeat *s, struct stat_reading *out);
 /* The form of the output. */
 struct stat_style {
     FILE *out;
-    const char *separator;        /* between the fields of perf stat -x; NULL: a table for people */
-    struct report_values *values; /* not NULL: rows for programs go there, and not to `out` */
-    bool per_core;                /* rows of cores instead of the row of the system */
-    unsigned cores;               /* cores on which the target counts */
-    bool interval;                /* the first column is time_s, the end of the reading */
+    const char *separator; /* between the fields of perf stat -x; NULL: a table for people */
+    struct mkperf_textout *values; /* not NULL: rows for programs go there, and not to `out` */
+    bool per_core;                 /* rows of cores instead of the row of the system */
+    unsigned cores;                /* cores on which the target counts */
+    bool interval;                 /* the first column is time_s, the end of the reading */
     bool titles; /* the titles of columns precede the first interval of a table for people */
     double time_s;
     unsigned runs;     /* the reading is the mean of this many runs */

@@ -2,6 +2,8 @@
 /* The output of `mkperf stat`, in the layout of perf stat; see stat.h. */
 #include "stat.h"
 
+#include <math.h>
+
 #include "pmu/events.h"
 
 enum { CPU_CYCLES = 0x11 };
@@ -138,39 +140,29 @@ static void print_for_people(const struct stat_reading *r, const struct stat_row
     fputc('\n', style->out);
 }
 
-/* Prints the fields of perf, then the counts of user mode and kernel, and the standard error. */
-static void print_fields(const struct stat_reading *r, const struct stat_row *row, unsigned i,
-                         const struct stat_style *style)
+/* Writes the fields of perf, then the counts of user mode and kernel, and the standard error. NAN is an empty field. */
+static void put_fields(const struct stat_reading *r, const struct stat_row *row, unsigned i,
+                       const struct stat_style *style, struct mkperf_textout *t)
 {
     const mkperf_SessionEvent *v = &style->session->events[i];
     const struct stat_value *value = &row->value[i];
-    double figure = 0, share = stat_share(r, row, i);
-    const char *s = style->separator,
-               *unit = share > 0 ? stat_derived(r, row, style, i, &figure) : NULL;
+    double figure = NAN, share = stat_share(r, row, i), known = share > 0 ? 0 : NAN;
+    const char *unit = share > 0 ? stat_derived(r, row, style, i, &figure) : NULL;
     char name[EVENT_TEXT];
 
     if (share > 0) {
-        fprintf(style->out, "%.0f", stat_sum(value));
+        mkperf_json(t, "%.0f", stat_sum(value));
     } else {
-        fputs("<not counted>", style->out);
+        mkperf_json(t, "%s", "<not counted>");
     }
-    fprintf(style->out, "%s%s", s, s);
-    report_field_print(event_text(v, name), s, style->out);
-    fprintf(style->out, "%s%.0f%s%.2f%s", s, stat_seconds(r, row) * share * 1e9, s, 100 * share, s);
-    if (unit != NULL) {
-        fprintf(style->out, "%.6f%s", figure, s);
-        report_field_print(unit, s, style->out);
-    } else {
-        fputs(s, style->out);
-    }
+    mkperf_json(t, "%s%s%.0f%.2f%.6f%s", "", event_text(v, name),
+                stat_seconds(r, row) * share * 1e9, 100 * share, figure, unit);
     if (share > 0 && !knows_modes(r, v)) {
-        fprintf(style->out, "%s<not counted>%s<not counted>%s%.0f\n", s, s, s, value->error);
-    } else if (share > 0) {
-        fprintf(style->out, "%s%.0f%s%.0f%s%.0f\n", s, value->user, s, value->kernel, s,
-                value->error);
+        mkperf_json(t, "%s%s", "<not counted>", "<not counted>");
     } else {
-        fprintf(style->out, "%s%s%s\n", s, s, s);
+        mkperf_json(t, "%.0f%.0f", known + value->user, known + value->kernel);
     }
+    mkperf_json(t, "%.0f\n", known + value->error);
 }
 
 /* Returns whether the reading has rows of cores, which replace the row of the system, as in perf stat; or rows of PDs. */
@@ -208,7 +200,7 @@ static void print_values(const struct stat_reading *r, const struct stat_row *ro
     const struct stat_value *value = &row->value[i];
     double share = stat_share(r, row, i), figure;
     const char *unit = share > 0 ? stat_derived(r, row, style, i, &figure) : NULL;
-    struct mkperf_textout *t = &style->values->to;
+    struct mkperf_textout *t = style->values;
 
     mkperf_json(t, "{'type':'count','time_s':%.9f,'seconds':%.9f,'runs':%u", style->time_s,
                 stat_seconds(r, row), style->runs);
@@ -235,44 +227,41 @@ static void print_values(const struct stat_reading *r, const struct stat_row *ro
 
 static void print_row(const struct stat_reading *r, unsigned k, const struct stat_style *style)
 {
-    bool system = k == 0 || stat_is_core(&r->row[k]), pds = has_rows(r, false);
-    const char *name = system ? "system" : mkperf_pds_at(style->pds, r->row[k].pd)->name;
+    const struct stat_row *row = &r->row[k];
+    bool core = stat_is_core(row), system = k == 0 || core, pds = has_rows(r, false);
+    const char *name = system ? "system" : mkperf_pds_at(style->pds, row->pd)->name;
+    /* A row of a PD, or of a sum, has more than one core. */
+    bool one = core || (system && style->cores <= 1);
+    unsigned cores = one || style->cores == 0 ? 1 : style->cores;
+    char core_text[16] = "";
 
+    if (one) {
+        snprintf(core_text, sizeof core_text, "C%u", core ? row->pd - STAT_CORE : 0);
+    }
     for (unsigned i = 0; i < r->events; i++) {
         if (style->values != NULL) {
-            print_values(r, &r->row[k], system ? NULL : name, i, style);
+            print_values(r, row, system ? NULL : name, i, style);
             continue;
         }
-        /* The columns before the count. */
-        int width = style->separator != NULL ? 0 : 16;
-        const char *end = style->separator != NULL ? style->separator : "";
+        struct mkperf_textout t = {.over = style->out, .separator = style->separator};
+        bool fields = style->separator != NULL;
         if (style->interval) {
-            fprintf(style->out, "%*.9f%s", width, style->time_s, end);
+            mkperf_textout_printf(&t, "%*.9f", fields ? 0 : 16, style->time_s);
         }
-        if (style->per_core) {
-            /* The core of the row and the number of its cores. A row of a PD, or of a sum, has more than one core. */
-            bool core = stat_is_core(&r->row[k]);
-            bool one = core || (system && style->cores <= 1);
-            char text[16] = "";
-
-            if (one) {
-                snprintf(text, sizeof text, "C%u", core ? r->row[k].pd - STAT_CORE : 0);
-            }
-            fprintf(style->out, style->separator != NULL ? "%s%s%u%s" : "%-8s%s%3u%s", text,
-                    style->separator != NULL ? end : "",
-                    one || style->cores == 0 ? 1 : style->cores,
-                    style->separator != NULL ? end : " ");
+        if (style->per_core && fields) {
+            mkperf_json(&t, "%s%u", core_text, cores);
+        } else if (style->per_core) {
+            mkperf_textout_printf(&t, "%-8s%3u ", core_text, cores);
         }
-        if (pds && style->separator != NULL) {
-            report_field_print(name, end, style->out);
-            fputs(end, style->out);
+        if (pds && fields) {
+            mkperf_json(&t, "%s", name);
         } else if (pds) {
-            fprintf(style->out, "%*s", width, name);
+            mkperf_textout_printf(&t, "%16s", name);
         }
-        if (style->separator != NULL) {
-            print_fields(r, &r->row[k], i, style);
+        if (fields) {
+            put_fields(r, row, i, style, &t);
         } else {
-            print_for_people(r, &r->row[k], i, style);
+            print_for_people(r, row, i, style);
         }
     }
 }
