@@ -216,7 +216,7 @@ static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP
     uint8_t hash[MKPERF_CONTENT_HASH_BYTES];
 
     s->image.kernel.parent = -1;
-    MKPERF_TRY(mkperf_file_hash(s->path, s->image.system, e));
+    mkperf_sha256(s->system->text, s->system->bytes, s->image.system);
     MKPERF_TRY(identify(s, s->kernel, &module[MKPERF_STAMP_PROGRAMS], &s->image.kernel, e));
     for (unsigned i = 0; i < s->system->npds; i++) {
         MKPERF_TRY(add_pd(s, i, &module[i], e));

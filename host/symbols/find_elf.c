@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owns: the search for ELFs, see symbols.h. */
-#include "symbols.h"
+#include "symbols_internal.h"
 
 #include <fts.h>
-#include <gelf.h>
-#include <sys/mman.h>
 
 /* The places in their order. PERF and DEBUGINFOD are looked up by identity; the others are listed. */
 enum place { PLACE_ELF_PATH, PLACE_BELOW, PLACE_PERF, PLACE_DEBUGINFOD, PLACE_TREE };
@@ -48,6 +46,24 @@ void mkperf_finder_free(struct mkperf_finder *f)
     free(f);
 }
 
+bool mkperf_elf_section(Elf *elf, const char *name, GElf_Shdr *h)
+{
+    Elf_Scn *section = NULL;
+    size_t names;
+
+    if (elf_getshdrstrndx(elf, &names) != 0) {
+        return false;
+    }
+    while ((section = elf_nextscn(elf, section)) != NULL) {
+        const char *found = gelf_getshdr(section, h) != NULL ? elf_strptr(elf, names, h->sh_name)
+                                                             : NULL;
+        if (found != NULL && strcmp(found, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Adds the file at path, if it is a program. path belongs to f then; otherwise it is freed. */
 static void add_file(struct mkperf_finder *f, char *path, enum place place, int flags)
 {
@@ -64,44 +80,29 @@ static void add_file(struct mkperf_finder *f, char *path, enum place place, int 
         free(path);
         return;
     }
-    *to = (struct found){.path = path, .place = place};
-    uint8_t head[20]; /* the first bytes of the header of a linked 64-bit program */
-    struct stat st;
+    *to = (struct found){.path = path, .place = place, .worth = WORTH_NONE};
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
-    bool known = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-                 pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head &&
-                 memcmp(head, ELFMAG, SELFMAG) == 0 && head[EI_CLASS] == ELFCLASS64 &&
-                 head[EI_DATA] == ELFDATA2LSB && (head[16] == ET_EXEC || head[16] == ET_DYN) &&
-                 head[17] == 0 &&
-                 (head[18] == EM_AARCH64 || head[18] == EM_RISCV || head[18] == EM_X86_64) &&
-                 head[19] == 0;
+    char magic[SELFMAG]; /* most files are no ELFs, and are not mapped */
+    Elf *elf = pread(fd, magic, SELFMAG, 0) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0
+                   ? elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL)
+                   : NULL;
+    GElf_Ehdr h;
+    GElf_Shdr section;
+    size_t size;
+    /* A linked 64-bit program. */
+    bool known = elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &h) != NULL &&
+                 h.e_ident[EI_CLASS] == ELFCLASS64 && h.e_ident[EI_DATA] == ELFDATA2LSB &&
+                 (h.e_type == ET_EXEC || h.e_type == ET_DYN) &&
+                 (h.e_machine == EM_AARCH64 || h.e_machine == EM_RISCV || h.e_machine == EM_X86_64);
 
     if (known) {
-        size_t size = (size_t)st.st_size;
-        void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-        Elf *elf = bytes != MAP_FAILED ? elf_memory(bytes, size) : NULL;
-
-        known = elf != NULL && elf_kind(elf) == ELF_K_ELF &&
-                mkperf_elf_identity(elf, bytes, size, &to->id);
-        Elf_Scn *section = NULL;
-        size_t names;
-        to->worth = WORTH_NONE;
-        bool named = known && elf_getshdrstrndx(elf, &names) == 0;
-        while (named && to->worth != WORTH_DEBUG && (section = elf_nextscn(elf, section)) != NULL) {
-            GElf_Shdr h;
-            const char *name = gelf_getshdr(section, &h) != NULL ? elf_strptr(elf, names, h.sh_name)
-                                                                 : NULL;
-            if (name != NULL && strcmp(name, ".debug_info") == 0) {
-                to->worth = WORTH_DEBUG;
-            } else if (name != NULL && h.sh_type == SHT_SYMTAB) {
-                to->worth = WORTH_SYMBOLS;
-            }
-        }
-        elf_end(elf);
-        if (bytes != MAP_FAILED) {
-            munmap(bytes, size);
-        }
+        const char *bytes = elf_rawfile(elf, &size);
+        known = mkperf_elf_identity(elf, (const uint8_t *)bytes, size, &to->id);
+        to->worth = mkperf_elf_section(elf, ".debug_info", &section) ? WORTH_DEBUG
+                    : mkperf_elf_section(elf, ".symtab", &section)   ? WORTH_SYMBOLS
+                                                                     : WORTH_NONE;
     }
+    elf_end(elf);
     if (fd >= 0) {
         close(fd);
     }

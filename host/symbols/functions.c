@@ -26,15 +26,6 @@ struct shown_name {
     char *text;
 };
 
-struct mkperf_demangler {
-    void *names; /* tree of struct name, by raw */
-};
-
-struct mkperf_demangler *mkperf_demangler_new(void)
-{
-    return mkperf_xcalloc(1, sizeof(struct mkperf_demangler));
-}
-
 static int compare_raw(const void *a, const void *b)
 {
     return strcmp(((const struct shown_name *)a)->raw, ((const struct shown_name *)b)->raw);
@@ -48,13 +39,9 @@ static void free_name(void *p)
     free(n);
 }
 
-void mkperf_demangler_free(struct mkperf_demangler *d)
+void mkperf_names_free(void *names)
 {
-    if (!d) {
-        return;
-    }
-    tdestroy(d->names, free_name);
-    free(d);
+    tdestroy(names, free_name);
 }
 
 /* A demangled name while it is made. */
@@ -97,14 +84,14 @@ static char *demangle(const char *raw)
     return mkperf_xstrdup(t.bytes);
 }
 
-const char *mkperf_demangle(struct mkperf_demangler *d, const char *raw)
+const char *mkperf_demangle(void **names, const char *raw)
 {
     bool mangled = raw[0] == '_' && (raw[1] == 'Z' || raw[1] == 'R');
 
     if (!mangled && mkperf_is_printable(raw)) {
         return raw;
     }
-    struct shown_name **known = tfind(&(struct shown_name){.raw = raw}, &d->names, compare_raw);
+    struct shown_name **known = tfind(&(struct shown_name){.raw = raw}, names, compare_raw);
     if (known != NULL) {
         return (*known)->text;
     }
@@ -113,7 +100,7 @@ const char *mkperf_demangle(struct mkperf_demangler *d, const char *raw)
     n->text = mangled ? demangle(raw) : NULL;
     n->text = n->text ? n->text : mkperf_xstrdup(raw);
     mkperf_printable(n->text);
-    if (tsearch(n, &d->names, compare_raw) == NULL) {
+    if (tsearch(n, names, compare_raw) == NULL) {
         mkperf_die();
     }
     return n->text;
@@ -231,27 +218,52 @@ bool mkperf_functions_of_text(struct mkperf_module *m)
     return true;
 }
 
+/* Finds the symbol table; in a stripped file there is only the dynamic one. NULL: there is none. */
+static Elf_Data *symbol_table(const struct mkperf_module *m, GElf_Shdr *table)
+{
+    Elf_Scn *scn = NULL, *found = NULL;
+    GElf_Shdr sh;
+
+    table->sh_type = SHT_NULL;
+    while (table->sh_type != SHT_SYMTAB && (scn = elf_nextscn(m->elf, scn))) {
+        if (gelf_getshdr(scn, &sh) &&
+            (sh.sh_type == SHT_SYMTAB || (sh.sh_type == SHT_DYNSYM && !found))) {
+            found = scn;
+            *table = sh;
+        }
+    }
+    return found ? elf_getdata(found, NULL) : NULL;
+}
+
+bool mkperf_module_object(const struct mkperf_module *m, const char *name, uint64_t at_least,
+                          uint64_t *offset, uint64_t *size)
+{
+    GElf_Shdr table, sh;
+    Elf_Data *data = symbol_table(m, &table);
+    GElf_Sym s;
+
+    for (int i = 0; data && table.sh_type == SHT_SYMTAB && gelf_getsym(data, i, &s); i++) {
+        const char *found = elf_strptr(m->elf, table.sh_link, s.st_name);
+        if (found && strcmp(found, name) == 0 && s.st_size >= at_least &&
+            gelf_getshdr(elf_getscn(m->elf, s.st_shndx), &sh) && sh.sh_type != SHT_NOBITS &&
+            s.st_value - sh.sh_addr <= sh.sh_size &&
+            s.st_size <= sh.sh_size - (s.st_value - sh.sh_addr)) {
+            *offset = sh.sh_offset + (s.st_value - sh.sh_addr);
+            *size = s.st_size;
+            return true;
+        }
+    }
+    return false;
+}
+
 static void load_functions(struct mkperf_module *m)
 {
     GElf_Shdr table, sh;
-    Elf_Data *data;
-    Elf_Scn *scn = NULL, *symbols = NULL;
+    Elf_Data *data = symbol_table(m, &table);
     size_t n;
 
     m->functions_loaded = true;
-    while ((
-        scn = elf_nextscn(m->elf, scn))) { /* in a stripped file, there is only the dynamic table */
-        bool wanted = gelf_getshdr(scn, &sh) &&
-                      (sh.sh_type == SHT_SYMTAB || (sh.sh_type == SHT_DYNSYM && !symbols));
-        if (wanted) {
-            symbols = scn;
-            table = sh;
-        }
-        if (wanted && sh.sh_type == SHT_SYMTAB) {
-            break;
-        }
-    }
-    if (!symbols || !(data = elf_getdata(symbols, NULL))) {
+    if (!data) {
         return;
     }
     n = data->d_size / sizeof(Elf64_Sym);
@@ -318,7 +330,7 @@ bool mkperf_symbol_at(struct mkperf_module *m, uint64_t addr, struct mkperf_symb
         struct mkperf_function *f = &m->function[--low];
 
         if (addr - f->start < f->size) {
-            f->name = f->name ? f->name : mkperf_demangle(m->demangler, f->raw);
+            f->name = f->name ? f->name : mkperf_demangle(m->names, f->raw);
             *out = (struct mkperf_symbol){.name = f->name, .start = f->start, .size = f->size};
             return true;
         }

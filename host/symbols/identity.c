@@ -21,38 +21,18 @@ bool mkperf_elf_build_id(Elf *elf, struct mkperf_build_id *out)
     return true;
 }
 
-static void hash_number(mbedtls_sha256_context *hash, uint64_t value)
-{
-    uint64_t bytes = htole64(value);
-
-    (void)mbedtls_sha256_update_ret(hash, (const uint8_t *)&bytes, sizeof bytes);
-}
-
-/* Hashes the file's bytes from `from` to `to`. The bytes of the blank count as zeros. */
-static void hash_bytes(mbedtls_sha256_context *hash, const uint8_t *file, uint64_t from,
-                       uint64_t to, struct mkperf_blank blank)
-{
-    static const uint8_t zeros[256];
-
-    while (from < to) {
-        bool in = from >= blank.offset && from - blank.offset < blank.n;
-        uint64_t end = in ? blank.offset + blank.n : from < blank.offset ? blank.offset : to;
-        uint64_t n = (end < to ? end : to) - from;
-        if (in) {
-            n = n < sizeof zeros ? n : sizeof zeros;
-        }
-        (void)mbedtls_sha256_update_ret(hash, in ? zeros : file + from, n);
-        from += n;
-    }
-}
-
 bool mkperf_elf_content(Elf *elf, const uint8_t *file, size_t n, struct mkperf_blank blank,
                         uint8_t out[MKPERF_CONTENT_HASH_BYTES])
 {
     mbedtls_sha256_context hash;
     size_t headers = 0;
     bool any = false, whole = elf_getphdrnum(elf, &headers) == 0;
+    uint8_t *copy = NULL;
 
+    if (blank.n != 0 && blank.offset < n) {
+        file = copy = memcpy(mkperf_xcalloc(n, 1), file, n);
+        memset(copy + blank.offset, 0, blank.n < n - blank.offset ? blank.n : n - blank.offset);
+    }
     mbedtls_sha256_init(&hash);
     (void)mbedtls_sha256_starts_ret(&hash, 0);
     for (size_t i = 0; whole && i < headers; i++) {
@@ -60,15 +40,16 @@ bool mkperf_elf_content(Elf *elf, const uint8_t *file, size_t n, struct mkperf_b
         if (gelf_getphdr(elf, (int)i, &h) == NULL) {
             whole = false;
         } else if (h.p_type == PT_LOAD && h.p_filesz != 0) {
-            whole = h.p_offset <= n && h.p_filesz <= n - h.p_offset;
+            const uint64_t head[] = {htole64(h.p_vaddr), htole64(h.p_filesz)};
             any = true;
-            hash_number(&hash, h.p_vaddr);
-            hash_number(&hash, h.p_filesz);
-            hash_bytes(&hash, file, h.p_offset, whole ? h.p_offset + h.p_filesz : 0, blank);
+            whole = h.p_offset <= n && h.p_filesz <= n - h.p_offset;
+            (void)mbedtls_sha256_update_ret(&hash, (const uint8_t *)head, sizeof head);
+            (void)mbedtls_sha256_update_ret(&hash, file + h.p_offset, whole ? h.p_filesz : 0);
         }
     }
     (void)mbedtls_sha256_finish_ret(&hash, out);
     mbedtls_sha256_free(&hash);
+    free(copy);
     return whole && any;
 }
 
@@ -88,28 +69,9 @@ bool mkperf_elf_identity(Elf *elf, const uint8_t *file, size_t n, struct mkperf_
     return true;
 }
 
-enum mkperf_status mkperf_file_hash(const char *path, uint8_t out[MKPERF_CONTENT_HASH_BYTES],
-                                    struct mkperf_error *e)
+void mkperf_sha256(const void *bytes, size_t n, uint8_t out[MKPERF_CONTENT_HASH_BYTES])
 {
-    FILE *f = fopen(path, "rb");
-    mbedtls_sha256_context hash;
-    uint8_t bytes[4096];
-    size_t n;
-
-    if (f == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
-    }
-    mbedtls_sha256_init(&hash);
-    (void)mbedtls_sha256_starts_ret(&hash, 0);
-    while ((n = fread(bytes, 1, sizeof bytes, f)) != 0) {
-        (void)mbedtls_sha256_update_ret(&hash, bytes, n);
-    }
-    (void)mbedtls_sha256_finish_ret(&hash, out);
-    mbedtls_sha256_free(&hash);
-    bool failed = ferror(f) != 0;
-    (void)fclose(f);
-    return failed ? mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: it cannot be read", path)
-                  : MKPERF_OK;
+    (void)mbedtls_sha256_ret(bytes, n, out, 0);
 }
 
 const char *mkperf_build_id_text(const struct mkperf_build_id *id, char text[MKPERF_BUILD_ID_TEXT])

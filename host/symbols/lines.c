@@ -59,7 +59,7 @@ static bool find_unit(struct mkperf_module *m, uint64_t addr, Dwarf_Die *unit)
 /* Makes a text of the file printable; NULL stays NULL. */
 static const char *printable(struct mkperf_module *m, const char *raw)
 {
-    return raw ? mkperf_demangle(m->demangler, raw) : NULL;
+    return raw ? mkperf_demangle(m->names, raw) : NULL;
 }
 
 /* Returns the directory in which a unit was compiled. DWARF 5 has relative files, which libdw does not complete. */

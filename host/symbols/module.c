@@ -12,7 +12,7 @@
 
 struct mkperf_symbols {
     struct mkperf_module *modules;
-    struct mkperf_demangler *demangler;
+    void *names;                  /* a tree, see functions.c */
     char arch[MKPERF_ARCH_BYTES]; /* the architecture that is expected; "": any */
     struct mkperf_elf_search search;
     struct mkperf_finder *finder; /* NULL: nothing is searched for */
@@ -23,7 +23,6 @@ struct mkperf_symbols *mkperf_symbols_new(void)
     struct mkperf_symbols *s = mkperf_xcalloc(1, sizeof *s);
 
     elf_version(EV_CURRENT);
-    s->demangler = mkperf_demangler_new();
     return s;
 }
 
@@ -61,7 +60,7 @@ void mkperf_symbols_free(struct mkperf_symbols *s)
         module_free(m);
     }
     mkperf_finder_free(s->finder);
-    mkperf_demangler_free(s->demangler);
+    mkperf_names_free(s->names);
     free(s);
 }
 
@@ -191,7 +190,7 @@ enum mkperf_status mkperf_symbols_module(struct mkperf_symbols *s, const char *p
     }
     m = mkperf_xcalloc(1, sizeof *m);
     m->path = name;
-    m->demangler = s->demangler;
+    m->names = &s->names;
     status = module_open(m, path, e);
     if (status != MKPERF_OK) {
         module_free(m);
@@ -353,29 +352,10 @@ const struct mkperf_segment *mkperf_module_segments(const struct mkperf_module *
     return m != NULL ? m->segment : NULL;
 }
 
-/* Finds the section of that name. False: the ELF has none. */
-static bool find_section(const struct mkperf_module *m, const char *name, GElf_Shdr *h)
-{
-    Elf_Scn *section = NULL;
-    size_t names;
-
-    if (elf_getshdrstrndx(m->elf, &names) != 0) {
-        return false;
-    }
-    while ((section = elf_nextscn(m->elf, section)) != NULL) {
-        const char *found = gelf_getshdr(section, h) != NULL ? elf_strptr(m->elf, names, h->sh_name)
-                                                             : NULL;
-        if (found != NULL && strcmp(found, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool mkperf_module_text(const struct mkperf_module *m, struct mkperf_segment *out)
 {
     GElf_Shdr h;
-    bool found = find_section(m, ".text", &h);
+    bool found = mkperf_elf_section(m->elf, ".text", &h);
 
     if (found) {
         *out = (struct mkperf_segment){h.sh_addr, h.sh_size, h.sh_offset};
@@ -398,48 +378,12 @@ const uint8_t *mkperf_module_section(const struct mkperf_module *m, const char *
 {
     GElf_Shdr h;
 
-    if (!find_section(m, name, &h) || h.sh_type == SHT_NOBITS ||
+    if (!mkperf_elf_section(m->elf, name, &h) || h.sh_type == SHT_NOBITS ||
         !mkperf_inside(m, h.sh_offset, h.sh_size)) {
         return NULL;
     }
     *n = h.sh_size;
     return m->bytes + h.sh_offset;
-}
-
-bool mkperf_module_object(const struct mkperf_module *m, const char *name, uint64_t at_least,
-                          uint64_t *offset, uint64_t *size)
-{
-    Elf_Scn *section = NULL;
-    size_t headers = 0;
-
-    while ((section = elf_nextscn(m->elf, section)) != NULL) {
-        GElf_Shdr h;
-        Elf_Data *data;
-        if (gelf_getshdr(section, &h) == NULL || h.sh_type != SHT_SYMTAB || h.sh_entsize == 0 ||
-            (data = elf_getdata(section, NULL)) == NULL) {
-            continue;
-        }
-        for (size_t i = 0; i < data->d_size / h.sh_entsize; i++) {
-            GElf_Sym s;
-            const char *found = gelf_getsym(data, (int)i, &s) != NULL && s.st_shndx != SHN_UNDEF
-                                    ? elf_strptr(m->elf, h.sh_link, s.st_name)
-                                    : NULL;
-            bool wanted = found != NULL && strcmp(found, name) == 0 && s.st_size >= at_least;
-            for (size_t k = 0; wanted && elf_getphdrnum(m->elf, &headers) == 0 && k < headers;
-                 k++) {
-                GElf_Phdr p;
-                uint64_t at;
-                if (gelf_getphdr(m->elf, (int)k, &p) != NULL && p.p_type == PT_LOAD &&
-                    (at = s.st_value - p.p_vaddr) <= p.p_filesz && s.st_size <= p.p_filesz - at &&
-                    mkperf_inside(m, p.p_offset, p.p_filesz)) {
-                    *offset = p.p_offset + at;
-                    *size = s.st_size;
-                    return true;
-                }
-            }
-        }
-    }
-    return false;
 }
 
 const uint8_t *mkperf_module_file(const struct mkperf_module *m, size_t *n)

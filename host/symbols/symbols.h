@@ -68,9 +68,8 @@ bool mkperf_elf_content(Elf *elf, const uint8_t *file, size_t n, struct mkperf_b
 /* Stores the build id, or derives one from the content. False, and out->n 0: neither is possible. */
 bool mkperf_elf_identity(Elf *elf, const uint8_t *file, size_t n, struct mkperf_build_id *out);
 
-/* Computes SHA-256 of the whole file at path. Returns MKPERF_ERR_INPUT if it cannot be read. */
-enum mkperf_status mkperf_file_hash(const char *path, uint8_t out[MKPERF_CONTENT_HASH_BYTES],
-                                    struct mkperf_error *e);
+/* Computes SHA-256 of n bytes. */
+void mkperf_sha256(const void *bytes, size_t n, uint8_t out[MKPERF_CONTENT_HASH_BYTES]);
 
 struct mkperf_symbols;
 struct mkperf_module;

@@ -34,8 +34,9 @@ struct mkperf_unit_range {
 
 struct mkperf_module {
     struct mkperf_module *next;
-    struct mkperf_demangler *demangler; /* all modules share it */
-    char *path;                         /* absolute, without links */
+    void *
+        *names; /* functions.c: names that are shown in another form; all modules share the tree */
+    char *path; /* absolute, without links */
     char *original; /* the file that was copied, if this is a copy in perf's cache; else NULL */
     uint8_t *bytes; /* the file, mapped private */
     size_t size;
@@ -71,12 +72,12 @@ static inline bool mkperf_inside(const struct mkperf_module *m, uint64_t offset,
     return offset <= m->size && n <= m->size - offset;
 }
 
-/* functions.c: names that can be shown. Free accepts NULL. */
-struct mkperf_demangler *mkperf_demangler_new(void);
-void mkperf_demangler_free(struct mkperf_demangler *d);
+/* find_elf.c: finds the section of that name. False: the ELF has none. */
+bool mkperf_elf_section(Elf *elf, const char *name, GElf_Shdr *h);
 
-/* Returns raw, or its demangled or printable form, which lives as long as d. raw must live as long. */
-const char *mkperf_demangle(struct mkperf_demangler *d, const char *raw);
+/* functions.c: returns raw, or its demangled or printable form, which lives as long as the tree of names. raw must live as long. */
+const char *mkperf_demangle(void **names, const char *raw);
+void mkperf_names_free(void *names);
 
 /* Where a register of the caller is. SAVED: it is in memory. */
 enum mkperf_where {
