@@ -2,13 +2,40 @@
 /*
  * The reader of samples.json, the format of the seL4 profiler.
  *
- * Owns: the file's structure, its PDs and its samples, whose members it checks and delivers to the sink. A lenient reading
- * repairs findings and counts them; a strict one refuses them. json.c owns the tokens. The format's rules are in import.h.
+ * Owns: the tokens of the file, its structure, its PDs and its samples, whose members it checks and delivers to the sink. A lenient
+ * reading repairs findings and counts them; a strict one refuses them. The format's rules are in import.h.
  */
 #include "import.h"
-#include "json.h"
 
-enum { TOPERF_PDS_MAX = 1024, TOPERF_DEPTH_MAX = 64 };
+#include <jansson.h>
+
+#include "base/process.h"
+
+enum {
+    TOPERF_PDS_MAX = 1024,
+    TOPERF_TOKEN_MAX = 4095, /* bytes of a string or word */
+    TOPERF_TAIL = 1024 * 1024,
+};
+
+/* Tokens. One of {}[]:, is its own number. */
+enum { TOKEN_END, TOKEN_STRING, TOKEN_WORD, TOKEN_BAD };
+
+struct toperf_place {
+    uint64_t offset, line, line_start; /* bytes from the beginning of the input; lines from 1 */
+};
+
+/* A file of JSON as a stream of tokens. Numbers, true and the like are words, which nobody has interpreted. */
+struct toperf_json {
+    const char *path; /* the path that messages name */
+    FILE *f;
+    struct toperf_place at;    /* the place of the next byte */
+    struct toperf_place place; /* the place of the current token */
+    int token;
+    bool again;         /* the current token is the next one, too */
+    bool cut;           /* the input ended inside an object or an array, in a lenient reading */
+    const char *reason; /* why a token is TOKEN_BAD; NULL: an unexpected character */
+    char text[TOPERF_TOKEN_MAX + 2]; /* of a string or word */
+};
 
 /* Findings. A strict reading accepts those from TOPERF_ELF on as well. */
 enum toperf_finding {
@@ -34,17 +61,21 @@ enum toperf_finding {
 };
 
 struct toperf {
-    struct mkperf_json json;
+    struct toperf_json json;
     const struct mkperf_input *in;
     const struct mkperf_sink *sink;
     struct mkperf_error *e;
     struct {
         uint64_t count;
-        struct mkperf_json_place first;
+        struct toperf_place first;
     } finding[TOPERF_FINDINGS];
-    struct mkperf_pd *pd;      /* their threads are the pids */
-    uint32_t npds, room, last; /* `last` was found last, and is usually wanted next */
-    bool has_mapping, looked_ahead, began;
+    struct mkperf_hash pids; /* the number of a pid is that of its PD */
+    struct mkperf_pd *pd;
+    uint32_t room;
+    bool has_mapping, began;
+    uint64_t size; /* of a regular file; else 0 */
+    uint64_t
+        ahead; /* the offset of a mapping that was read before the samples, which it follows; else 0 */
     bool serial; /* commas are missing, as in the log of a serial client */
     struct mkperf_session session;
     struct mkperf_totals totals;
@@ -52,6 +83,104 @@ struct toperf {
     uint64_t raw_time; /* the time of the last sample, as the file has it */
     struct mkperf_chain chain;
 };
+
+/* ---- tokens ---- */
+
+static int bad_token(struct toperf_json *j, const char *reason)
+{
+    j->reason = reason;
+    return j->token = TOKEN_BAD;
+}
+
+/* Reads the rest of a string. */
+static int read_string(struct toperf_json *j)
+{
+    bool escaped = false;
+    size_t n = 0;
+    int c;
+
+    while ((c = getc_unlocked(j->f)) >= ' ' && c != '"' && n < TOPERF_TOKEN_MAX) {
+        j->text[n++] = (char)c;
+        if (c == '\\') {
+            escaped = true;
+            if ((c = getc_unlocked(j->f)) < ' ') {
+                break;
+            }
+            j->text[n++] = (char)c;
+        }
+    }
+    j->text[n] = '\0';
+    j->at.offset += n + (c == '"');
+    if (c != '"') {
+        (void)ungetc(c, j->f);
+        return bad_token(j, n >= TOPERF_TOKEN_MAX ? "a string longer than 4095 bytes"
+                                                  : "a string without its closing quote");
+    }
+    if (escaped) {
+        char *quoted = mkperf_xprintf("\"%s\"", j->text);
+        json_t *string = json_loads(quoted, JSON_DECODE_ANY, NULL);
+        free(quoted);
+        if (string == NULL) {
+            return bad_token(j, "an escape that does not exist");
+        }
+        snprintf(j->text, sizeof j->text, "%s", json_string_value(string));
+        json_decref(string);
+    }
+    return j->token = TOKEN_STRING;
+}
+
+static int next_token(struct toperf *t)
+{
+    struct toperf_json *j = &t->json;
+    size_t n = 0;
+    int c;
+
+    if (j->again) {
+        j->again = false;
+        return j->token;
+    }
+    while ((c = getc_unlocked(j->f)) == ' ' || c == '\n' || c == '\r' || c == '\t') {
+        j->at.offset++;
+        if (c == '\n') {
+            j->at.line++;
+            j->at.line_start = j->at.offset;
+        }
+    }
+    j->place = j->at;
+    if (c == EOF) {
+        return ferror(j->f) ? bad_token(j, strerror(errno)) : (j->token = TOKEN_END);
+    }
+    j->at.offset++;
+    if (c == '{' || c == '}' || c == '[' || c == ']' || c == ':' || c == ',') {
+        return j->token = c;
+    }
+    if (c == '"') {
+        return read_string(j);
+    }
+    j->text[0] = (char)c;
+    while (n < TOPERF_TOKEN_MAX && (isalnum(c) || c == '.' || c == '-' || c == '+' || c == '_')) {
+        j->text[n++] = (char)c;
+        c = getc_unlocked(j->f);
+    }
+    if (n == 0) {
+        return bad_token(j, NULL);
+    }
+    (void)ungetc(c, j->f);
+    j->at.offset += n - 1;
+    j->text[n] = '\0';
+    return n == TOPERF_TOKEN_MAX ? bad_token(j, "a word longer than 4094 bytes")
+                                 : (j->token = TOKEN_WORD);
+}
+
+/* Sets the error MKPERF_ERR_INPUT "path:line:column: reason" for the current token. */
+static enum mkperf_status toperf_bad(const struct toperf *t, const char *reason)
+{
+    const struct toperf_json *j = &t->json;
+
+    return mkperf_error_set(t->e, MKPERF_ERR_INPUT, "%s:%" PRIu64 ":%" PRIu64 ": %s", j->path,
+                            j->place.line, j->place.offset - j->place.line_start + 1,
+                            j->token == TOKEN_BAD && j->reason != NULL ? j->reason : reason);
+}
 
 /* ---- findings: text that a strict reading refuses and a lenient one repairs and counts ---- */
 
@@ -89,7 +218,9 @@ static enum mkperf_status toperf_found(struct toperf *t, enum toperf_finding wha
                                        const char *reason)
 {
     if (!t->in->lenient && what < TOPERF_ELF) {
-        return mkperf_json_bad(&t->json, t->e, "%s (--lenient continues)", reason);
+        char text[256];
+        snprintf(text, sizeof text, "%s (--lenient continues)", reason);
+        return toperf_bad(t, text);
     }
     toperf_note(t, what);
     return MKPERF_OK;
@@ -101,7 +232,7 @@ static void toperf_warn_of_findings(const struct toperf *t)
     char line[512];
 
     for (unsigned i = 0; i < TOPERF_FINDINGS && t->in->warn != NULL; i++) {
-        const struct mkperf_json_place *p = &t->finding[i].first;
+        const struct toperf_place *p = &t->finding[i].first;
         if (t->finding[i].count > 0) {
             bool one = t->finding[i].count == 1 && strncmp(texts[i], "samples ", 8) == 0;
             snprintf(line, sizeof line, "%s:%" PRIu64 ":%" PRIu64 ": %" PRIu64 " %s%s",
@@ -112,136 +243,87 @@ static void toperf_warn_of_findings(const struct toperf *t)
     }
 }
 
-/*
- * Goes to the token that begins the next member or element, past the comma before it. Sets *done at
- * the end of the object or array.
- */
-static enum mkperf_status next_item(struct toperf *t, bool first, enum mkperf_json_token close,
-                                    bool *done)
-{
-    enum mkperf_json_token token = mkperf_json_next(&t->json);
-    bool comma = false;
+/* ---- objects and arrays ---- */
 
-    while (!first && token == MKPERF_JSON_COMMA && !comma) {
-        comma = true;
-        token = mkperf_json_next(&t->json);
-    }
-    if (token == MKPERF_JSON_END) {
-        t->json.cut = *done = true;
-        return toperf_found(t, TOPERF_UNTERMINATED,
-                            close == MKPERF_JSON_CLOSE_OBJECT ? "the file ends inside an object"
-                                                              : "the file ends inside an array");
-    }
-    if (token == close) {
-        *done = true;
-        return comma ? toperf_found(t, TOPERF_TRAILING_COMMA, "a comma and nothing after it")
-                     : MKPERF_OK;
-    }
-    if (!first && !comma) {
-        t->serial |= close == MKPERF_JSON_CLOSE_OBJECT;
-        return toperf_found(t, TOPERF_MISSING_COMMA, "expected a comma or the end");
-    }
-    return MKPERF_OK;
-}
+typedef enum mkperf_status toperf_item(struct toperf *t, void *self, const char *key);
 
 /*
- * Calls `member` for each member of the object whose '{' is the current token. At each call the value
- * is the current token. A key is cut at 1023 bytes. Ends after '}', or with json.cut at the end of the input.
+ * Calls `item` for each member of the object, or element of the array, that begins with the current token. At each call its value
+ * is the current token. key: cut at 1023 bytes; "" for an element. Ends after `close`, or with json.cut at the end of the input.
  */
-static enum mkperf_status toperf_object(struct toperf *t,
-                                        enum mkperf_status (*member)(struct toperf *t, void *self,
-                                                                     const char *key),
-                                        void *self)
+static enum mkperf_status each_item(struct toperf *t, int close, toperf_item *item, void *self)
 {
-    char key[1024];
-    bool done = false;
+    char key[1024] = "";
 
     for (bool first = true;; first = false) {
-        MKPERF_TRY(next_item(t, first, MKPERF_JSON_CLOSE_OBJECT, &done));
-        if (done) {
-            return MKPERF_OK;
+        bool comma = next_token(t) == ',' && !first;
+        if (comma) {
+            next_token(t);
         }
-        if (t->json.token != MKPERF_JSON_STRING) {
-            return mkperf_json_bad(&t->json, t->e, "expected a key in quotes");
+        if (t->json.token == TOKEN_END) {
+            t->json.cut = true;
+            return toperf_found(t, TOPERF_UNTERMINATED,
+                                close == '}' ? "the file ends inside an object"
+                                             : "the file ends inside an array");
         }
-        snprintf(key, sizeof key, "%.*s", (int)t->json.length, t->json.text);
-        if (mkperf_json_next(&t->json) != MKPERF_JSON_COLON) {
-            return mkperf_json_bad(&t->json, t->e, "expected a colon after the key");
+        if (t->json.token == close) {
+            return comma ? toperf_found(t, TOPERF_TRAILING_COMMA, "a comma and nothing after it")
+                         : MKPERF_OK;
         }
-        mkperf_json_next(&t->json);
-        MKPERF_TRY(member(t, self, key));
+        if (!first && !comma) {
+            t->serial |= close == '}';
+            MKPERF_TRY(toperf_found(t, TOPERF_MISSING_COMMA, "expected a comma or the end"));
+        }
+        if (close == '}') {
+            if (t->json.token != TOKEN_STRING) {
+                return toperf_bad(t, "expected a key in quotes");
+            }
+            snprintf(key, sizeof key, "%.1023s", t->json.text);
+            if (next_token(t) != ':') {
+                return toperf_bad(t, "expected a colon after the key");
+            }
+            next_token(t);
+        }
+        MKPERF_TRY(item(t, self, key));
     }
 }
 
-/* Calls `element` for each element of the array, as toperf_object does for members. */
-static enum mkperf_status toperf_array(struct toperf *t,
-                                       enum mkperf_status (*element)(struct toperf *t, void *self),
-                                       void *self)
-{
-    bool done = false;
-
-    for (bool first = true;; first = false) {
-        MKPERF_TRY(next_item(t, first, MKPERF_JSON_CLOSE_ARRAY, &done));
-        if (done) {
-            return MKPERF_OK;
-        }
-        MKPERF_TRY(element(t, self));
-    }
-}
-
-/* Skips the current value. */
+/* Skips the current value, whatever tokens are in it. */
 static enum mkperf_status toperf_skip(struct toperf *t)
 {
-    unsigned depth = 0;
+    for (unsigned depth = 0;; next_token(t)) {
+        int token = t->json.token;
+        bool closes = token == '}' || token == ']';
 
-    for (;;) {
-        switch (t->json.token) {
-        case MKPERF_JSON_OPEN_OBJECT:
-        case MKPERF_JSON_OPEN_ARRAY:
-            if (++depth > TOPERF_DEPTH_MAX) {
-                return mkperf_json_bad(&t->json, t->e, "nested too deeply");
-            }
-            break;
-        case MKPERF_JSON_CLOSE_OBJECT:
-        case MKPERF_JSON_CLOSE_ARRAY:
-            if (depth-- == 0) {
-                return mkperf_json_bad(&t->json, t->e, "expected a value");
-            }
-            break;
-        case MKPERF_JSON_END:
+        if (token == TOKEN_END) {
             return toperf_found(t, TOPERF_UNTERMINATED, "the file ends inside a value");
-        case MKPERF_JSON_BAD:
-            return mkperf_json_bad(&t->json, t->e, "expected a value");
-        default:
-            break;
         }
+        if (token == TOKEN_BAD || (closes && depth == 0)) {
+            return toperf_bad(t, "expected a value");
+        }
+        depth += token == '{' || token == '[';
+        depth -= closes;
         if (depth == 0) {
             return MKPERF_OK;
         }
-        mkperf_json_next(&t->json);
     }
 }
 
 /* Stores the current token, a word or a string, as a number. Returns why it is none, NULL if it is one. */
-static const char *toperf_number(const struct mkperf_json *j, uint64_t *out)
+static const char *toperf_number(const struct toperf_json *j, uint64_t *out)
 {
-    uint64_t v = 0;
+    char *end;
 
-    if ((j->token != MKPERF_JSON_WORD && j->token != MKPERF_JSON_STRING) || j->length == 0) {
+    if ((j->token != TOKEN_WORD && j->token != TOKEN_STRING) || j->text[0] == '\0') {
         return "expected a number";
     }
-    for (size_t i = 0; i < j->length; i++) {
-        unsigned digit = (unsigned char)j->text[i] - (unsigned)'0';
-        if (digit > 9) {
-            return i == 0 && j->text[i] == '-' ? "a negative number" : "not a decimal integer";
-        }
-        if (v > UINT64_MAX / 10 || v * 10 > UINT64_MAX - digit) {
-            return "a number beyond 64 bits";
-        }
-        v = v * 10 + digit;
+    errno = 0;
+    uint64_t number = strtoull(j->text, &end, 10);
+    if (!isdigit((unsigned char)j->text[0]) || *end != '\0') {
+        return j->text[0] == '-' ? "a negative number" : "not a decimal integer";
     }
-    *out = v;
-    return NULL;
+    *out = number;
+    return errno == ERANGE ? "a number beyond 64 bits" : NULL;
 }
 
 /*
@@ -249,26 +331,13 @@ static const char *toperf_number(const struct mkperf_json *j, uint64_t *out)
  * the same ELF, "#id" is appended to the later ones. ----
  */
 
-static int64_t find_pd(struct toperf *t, uint64_t pid)
-{
-    if (t->last < t->npds && t->pd[t->last].thread == pid) {
-        return t->last;
-    }
-    for (uint32_t i = 0; i < t->npds; i++) {
-        if (t->pd[i].thread == pid) {
-            t->last = i;
-            return i;
-        }
-    }
-    return -1;
-}
-
 /* Takes name and elf. */
 static void append_pd(struct toperf *t, uint64_t pid, char *name, char *elf)
 {
-    MKPERF_GROW(t->pd, t->room, (size_t)t->npds + 1);
-    t->pd[t->npds] = (struct mkperf_pd){.thread = pid, .id = t->npds, .name = name, .elf = elf};
-    t->npds++;
+    uint32_t id = mkperf_hash_number(&t->pids, &pid, 1);
+
+    MKPERF_GROW(t->pd, t->room, (size_t)id + 1);
+    t->pd[id] = (struct mkperf_pd){.thread = pid, .id = id, .name = name, .elf = elf};
 }
 
 /* Returns why a name is not that of a file below the build directory, or NULL if it is. */
@@ -297,7 +366,7 @@ static char *pd_name(const struct toperf *t, const char *file, uint64_t pid)
         n -= 4;
     }
     char *name = mkperf_xprintf("%.*s", (int)n, base);
-    for (uint32_t i = 0; i < t->npds; i++) {
+    for (uint32_t i = 0; i < t->pids.count; i++) {
         if (strcmp(t->pd[i].name, name) == 0) {
             free(name);
             return mkperf_xprintf("%.*s#%" PRIu64, (int)n, base, pid);
@@ -317,11 +386,11 @@ static enum mkperf_status member_of_mapping(struct toperf *t, void *self, const 
         reason = "an id beyond 32 bits";
     }
     reason = reason != NULL ? reason : bad_name(file);
-    reason = reason != NULL || t->npds < TOPERF_PDS_MAX ? reason : "more than 1024 PDs";
+    reason = reason != NULL || t->pids.count < TOPERF_PDS_MAX ? reason : "more than 1024 PDs";
     if (reason != NULL) {
-        return mkperf_json_bad(&t->json, t->e, "%s", reason);
+        return toperf_bad(t, reason);
     }
-    if (find_pd(t, pid) >= 0) {
+    if (mkperf_hash_find(&t->pids, &pid, 1) >= 0) {
         return toperf_found(t, TOPERF_SAME_ID, "two ELFs with the same id");
     }
     elf = t->in->build_dir != NULL ? mkperf_xprintf("%s/%s", t->in->build_dir, file) : NULL;
@@ -344,14 +413,13 @@ static enum mkperf_status member_of_mapping(struct toperf *t, void *self, const 
 static enum mkperf_status toperf_mapping(struct toperf *t)
 {
     t->has_mapping = true;
-    return toperf_object(t, member_of_mapping, NULL);
+    return each_item(t, '}', member_of_mapping, NULL);
 }
 
 static enum mkperf_status member_of_header(struct toperf *t, void *self, const char *key)
 {
     (void)self;
-    if (strcmp(key, "elf_tcb_mappings") == 0 && t->json.token == MKPERF_JSON_OPEN_OBJECT &&
-        !t->has_mapping) {
+    if (strcmp(key, "elf_tcb_mappings") == 0 && t->json.token == '{' && !t->has_mapping) {
         return toperf_mapping(t);
     }
     toperf_note(t, TOPERF_UNKNOWN_KEY);
@@ -361,29 +429,26 @@ static enum mkperf_status member_of_header(struct toperf *t, void *self, const c
 /* Reads the mapping from sample_header.json in the build directory, if that exists. */
 static enum mkperf_status toperf_header_file(struct toperf *t)
 {
-    struct mkperf_json samples = t->json;
-    enum mkperf_status status;
+    const struct toperf_json samples = t->json;
+    enum mkperf_status status = MKPERF_OK;
+
     if (t->in->build_dir == NULL) {
         return MKPERF_OK;
     }
     char *path = mkperf_xprintf("%s/sample_header.json", t->in->build_dir);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        status = errno == ENOENT || errno == ENOTDIR
-                     ? MKPERF_OK
-                     : mkperf_error_set(t->e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
-        free(path);
-        return status;
+    FILE *f = fopen(path, "re");
+    if (f != NULL) {
+        t->json = (struct toperf_json){.path = path, .f = f, .at = {.line = 1}};
+        status = next_token(t) == '{' ? each_item(t, '}', member_of_header, NULL)
+                                      : toperf_bad(t, "expected an object");
+        if (status == MKPERF_OK && !t->has_mapping) {
+            status = toperf_bad(t, "no elf_tcb_mappings");
+        }
+        (void)fclose(f);
+        t->json = samples;
+    } else if (errno != ENOENT && errno != ENOTDIR) {
+        status = mkperf_error_set(t->e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
     }
-    mkperf_json_open(&t->json, path, fd);
-    status = mkperf_json_next(&t->json) == MKPERF_JSON_OPEN_OBJECT
-                 ? toperf_object(t, member_of_header, NULL)
-                 : mkperf_json_bad(&t->json, t->e, "expected an object");
-    if (status == MKPERF_OK && !t->has_mapping) {
-        status = mkperf_json_bad(&t->json, t->e, "no elf_tcb_mappings");
-    }
-    mkperf_json_close(&t->json);
-    t->json = samples;
     free(path);
     return status;
 }
@@ -423,7 +488,7 @@ static enum mkperf_status toperf_begin(struct toperf *t, uint64_t period)
     struct mkperf_symbols *symbols = mkperf_symbols_new();
     enum mkperf_status status = MKPERF_OK;
 
-    for (uint32_t i = 0; status == MKPERF_OK && i < t->npds; i++) {
+    for (uint32_t i = 0; status == MKPERF_OK && i < t->pids.count; i++) {
         status = announce_pd(t, symbols, i);
     }
     mkperf_symbols_free(symbols);
@@ -433,101 +498,91 @@ static enum mkperf_status toperf_begin(struct toperf *t, uint64_t period)
 /* Returns the PD of a pid. In a lenient reading it may be a new one. Returns -1 with the reason in *t->e if there is none. */
 static int64_t toperf_pd_of(struct toperf *t, uint64_t pid)
 {
-    int64_t i = find_pd(t, pid);
+    int64_t i = mkperf_hash_find(&t->pids, &pid, 1);
     char reason[96];
 
     if (i >= 0) {
         return i;
     }
     snprintf(reason, sizeof reason, "pid %" PRIu64 " is not in elf_tcb_mappings", pid);
-    if (t->npds == TOPERF_PDS_MAX) {
-        mkperf_json_bad(&t->json, t->e, "more than 1024 PDs");
+    if (t->pids.count == TOPERF_PDS_MAX) {
+        toperf_bad(t, "more than 1024 PDs");
         return -1;
     }
     if (toperf_found(t, TOPERF_UNKNOWN_PID, reason) != MKPERF_OK) {
         return -1;
     }
     append_pd(t, pid, mkperf_xprintf("unknown-%" PRIx64, pid), NULL);
-    return announce_pd(t, NULL, t->npds - 1) == MKPERF_OK ? (int64_t)t->npds - 1 : -1;
+    return announce_pd(t, NULL, t->pids.count - 1) == MKPERF_OK ? (int64_t)t->pids.count - 1 : -1;
 }
 
 /* ---- a sample ---- */
 
 enum toperf_member {
-    TOPERF_IP = 1 << 0,
-    TOPERF_PID = 1 << 1,
-    TOPERF_TIME = 1 << 2,
-    TOPERF_PERIOD = 1 << 3,
-    TOPERF_IPS = 1 << 4,
-    TOPERF_CPU = 1 << 5,
-    TOPERF_NR = 1 << 6,
+    TOPERF_IP,
+    TOPERF_PID,
+    TOPERF_TIME,
+    TOPERF_NR,
+    TOPERF_IPS,
+    TOPERF_PERIOD,
+    TOPERF_CPU,
+    TOPERF_MEMBERS
 };
+static const char *const members[TOPERF_MEMBERS] = {"ip",  "pid",    "time", "nr",
+                                                    "ips", "period", "cpu"};
 
 /* A sample as the file has it. */
 struct toperf_raw {
-    unsigned seen; /* a set of enum toperf_member */
-    bool bad;      /* a value was invalid: a lenient reading drops the sample */
-    uint64_t ip, pid, time, period, cpu, nr;
-    uint64_t ips[MKPERF_MAX_FRAMES];
+    struct toperf_place place;      /* the place of its '{' */
+    unsigned seen;                  /* a bit for each member that it has */
+    bool bad;                       /* a value was invalid: a lenient reading drops the sample */
+    uint64_t value[TOPERF_MEMBERS]; /* not that of TOPERF_IPS */
     unsigned nips;
-    struct mkperf_json_place place; /* the place of its '{' */
-};
-
-#define NUMBER(member) offsetof(struct toperf_raw, member)
-static const struct {
-    const char *name;
-    enum toperf_member member;
-    size_t at; /* where the number is stored */
-} members[] = {
-    {"ip", TOPERF_IP, NUMBER(ip)},
-    {"pid", TOPERF_PID, NUMBER(pid)},
-    {"time", TOPERF_TIME, NUMBER(time)},
-    {"nr", TOPERF_NR, NUMBER(nr)},
-    {"ips", TOPERF_IPS, 0},
-    {"period", TOPERF_PERIOD, NUMBER(period)},
-    {"cpu", TOPERF_CPU, NUMBER(cpu)},
+    uint64_t ips[MKPERF_MAX_FRAMES];
 };
 
 /* Reads an ip leniently: it is hexadecimal if it has a letter, or if it is of a serial client's log. */
 static bool lenient_ip(struct toperf *t, uint64_t *out)
 {
-    const struct mkperf_json *j = &t->json;
-    uint64_t decimal;
+    const struct toperf_json *j = &t->json;
+    uint64_t number;
+    char *end;
 
-    if (!t->in->lenient || (j->token != MKPERF_JSON_WORD && j->token != MKPERF_JSON_STRING) ||
-        (!t->serial && toperf_number(j, &decimal) == NULL)) {
+    if (!t->in->lenient || (j->token != TOKEN_WORD && j->token != TOKEN_STRING) ||
+        (!t->serial && toperf_number(j, &number) == NULL)) {
         return false;
     }
-    size_t i = j->length > 2 && j->text[0] == '0' && (j->text[1] | 0x20) == 'x' ? 2 : 0;
-    bool any = i < j->length && j->length - i <= 16;
-    for (*out = 0; any && i < j->length; i++) {
-        unsigned digit = mkperf_digit(j->text[i]);
-        any = digit < 16;
-        *out = *out << 4 | (digit & 15);
+    errno = 0;
+    number = strtoull(j->text, &end, 16);
+    if (!isxdigit((unsigned char)j->text[0]) || *end != '\0' || errno == ERANGE) {
+        return false;
     }
-    if (any) {
-        toperf_note(t, TOPERF_HEX_IP);
-    }
-    return any;
+    *out = number;
+    toperf_note(t, TOPERF_HEX_IP);
+    return true;
 }
 
 /* Reports an invalid value: an error, except in a lenient reading, which drops the sample. */
 static enum mkperf_status bad_value(struct toperf *t, struct toperf_raw *r, const char *key,
                                     const char *reason)
 {
+    char text[1200];
+
     if (!t->in->lenient) {
-        return mkperf_json_bad(&t->json, t->e, "%s: %s", key, reason);
+        snprintf(text, sizeof text, "%s: %s", key, reason);
+        return toperf_bad(t, text);
     }
     r->bad = true;
     return toperf_skip(t);
 }
 
-static enum mkperf_status element_ip(struct toperf *t, void *self)
+static enum mkperf_status element_ip(struct toperf *t, void *self, const char *key)
 {
     struct toperf_raw *r = self;
     uint64_t v = 0;
     const char *reason = toperf_number(&t->json, &v);
 
+    (void)key;
     if (reason == NULL && r->nips == MKPERF_MAX_FRAMES) {
         reason = "more than 64 entries";
     }
@@ -541,105 +596,58 @@ static enum mkperf_status element_ip(struct toperf *t, void *self)
 static enum mkperf_status member_of_sample(struct toperf *t, void *self, const char *key)
 {
     struct toperf_raw *r = self;
-    size_t n = sizeof members / sizeof *members;
-    size_t i = mkperf_named(members, n, sizeof *members, key);
+    size_t i = mkperf_named(members, TOPERF_MEMBERS, sizeof *members, key);
 
-    if (i == n) {
+    if (i == TOPERF_MEMBERS) {
         toperf_note(t, TOPERF_UNKNOWN_KEY);
         return toperf_skip(t);
     }
-    enum toperf_member member = members[i].member;
-    if (r->seen & member) {
+    if (r->seen >> i & 1) {
         return bad_value(t, r, key, "twice in one sample");
     }
-    r->seen |= member;
-    if (member == TOPERF_IPS) {
-        if (t->json.token != MKPERF_JSON_OPEN_ARRAY) {
-            return bad_value(t, r, "ips", "expected an array");
-        }
-        MKPERF_TRY(toperf_array(t, element_ip, r));
-        r->bad |= t->json.cut;
+    r->seen |= 1U << i;
+    if (i == TOPERF_IPS) {
+        return t->json.token == '[' ? each_item(t, ']', element_ip, r)
+                                    : bad_value(t, r, key, "expected an array");
+    }
+    if (i == TOPERF_IP && lenient_ip(t, &r->value[i])) {
         return MKPERF_OK;
     }
-    if (member == TOPERF_IP && lenient_ip(t, &r->ip)) {
-        return MKPERF_OK;
-    }
-    uint64_t *number = (uint64_t *)(void *)((char *)r + members[i].at);
-    const char *reason = toperf_number(&t->json, number);
+    const char *reason = toperf_number(&t->json, &r->value[i]);
     return reason == NULL ? MKPERF_OK : bad_value(t, r, key, reason);
-}
-
-/* Reports a finding about the whole sample. Its place is the beginning of the sample. */
-static enum mkperf_status found_in_sample(struct toperf *t, const struct toperf_raw *r,
-                                          enum toperf_finding what, const char *reason)
-{
-    struct mkperf_json_place here = t->json.place;
-
-    t->json.place = r->place;
-    enum mkperf_status status = toperf_found(t, what, reason);
-    t->json.place = here;
-    return status;
-}
-
-static enum mkperf_status check_members(struct toperf *t, struct toperf_raw *r)
-{
-    char reason[64];
-
-    for (unsigned i = 0; !r->bad && i < sizeof members / sizeof *members; i++) {
-        if (r->seen & members[i].member) {
-            continue;
-        }
-        if (members[i].member == TOPERF_CPU) {
-            toperf_note(t, TOPERF_NO_CPU);
-            continue;
-        }
-        snprintf(reason, sizeof reason, "a sample without %s", members[i].name);
-        r->bad = true;
-        return found_in_sample(t, r, TOPERF_BAD_VALUE, reason);
-    }
-    if (!r->bad && (r->cpu >= MKPERF_MODEL_CORES || r->pid > UINT32_MAX)) {
-        r->bad = true;
-        return found_in_sample(t, r, TOPERF_BAD_VALUE,
-                               r->cpu >= MKPERF_MODEL_CORES ? "no core has such a number"
-                                                            : "pid: beyond 32 bits");
-    }
-    if (r->bad && t->in->lenient) {
-        return found_in_sample(t, r, TOPERF_BAD_VALUE, "");
-    }
-    return MKPERF_OK;
 }
 
 /* Checks that ips has nr addresses, and then only zeros. */
 static enum mkperf_status check_chain(struct toperf *t, struct toperf_raw *r)
 {
-    unsigned used = 0;
+    uint64_t *nr = &r->value[TOPERF_NR];
+    unsigned used = 0, last = r->nips;
 
     while (used < r->nips && r->ips[used] != 0) {
         used++;
     }
-    unsigned last = r->nips;
     while (last > 0 && r->ips[last - 1] == 0) {
         last--;
     }
-    if (r->nr == used && last == used) {
+    if (*nr == used && last == used) {
         return MKPERF_OK;
     }
-    const char *reason = r->nr > r->nips ? "nr is more than ips has"
-                                         : "ips has a 0 among its first nr entries";
-    bool more = r->nr <= used; /* what is behind nr entries was not written for this sample */
-    r->nr = r->nr < used ? r->nr : used;
-    if (more) {
+    const char *reason = *nr > r->nips ? "nr is more than ips has"
+                                       : "ips has a 0 among its first nr entries";
+    if (*nr <= used) { /* what is behind nr entries was not written for this sample */
         toperf_note(t, TOPERF_BAD_NR);
         return MKPERF_OK;
     }
-    return found_in_sample(t, r, TOPERF_BAD_NR, reason);
+    *nr = used;
+    return toperf_found(t, TOPERF_BAD_NR, reason);
 }
 
 static enum mkperf_status deliver_sample(struct toperf *t, const struct toperf_raw *r, uint32_t pd)
 {
     __extension__ typedef unsigned __int128 wide;
-    bool back = t->totals.samples > 0 && r->time < t->raw_time;
-    bool wrapped = back && t->raw_time - r->time > UINT64_C(1) << 31 &&
+    const uint64_t *value = r->value;
+    bool back = t->totals.samples > 0 && value[TOPERF_TIME] < t->raw_time;
+    bool wrapped = back && t->raw_time - value[TOPERF_TIME] > UINT64_C(1) << 31 &&
                    t->raw_time < UINT64_C(1) << 32; /* 32 bits wrap every 4.3 s */
 
     if (back) {
@@ -648,16 +656,16 @@ static enum mkperf_status deliver_sample(struct toperf *t, const struct toperf_r
                                         : TOPERF_BACKWARDS);
     }
     t->wraps += wrapped && t->in->lenient;
-    t->raw_time = r->time;
-    uint64_t time = r->time + (t->wraps << 32), hz = t->in->time_hz;
+    t->raw_time = value[TOPERF_TIME];
+    uint64_t time = value[TOPERF_TIME] + (t->wraps << 32), hz = t->in->time_hz;
     struct mkperf_sample s = {.time_ns = hz == 0 ? time : (uint64_t)((wide)time * 1000000000 / hz),
-                              .period = r->period,
+                              .period = value[TOPERF_PERIOD],
                               .pd = pd,
-                              .core = (uint32_t)r->cpu,
-                              .pc = r->ip,
+                              .core = (uint32_t)value[TOPERF_CPU],
+                              .pc = value[TOPERF_IP],
                               .callers = &t->chain};
 
-    t->chain.n = (unsigned)r->nr;
+    t->chain.n = (unsigned)value[TOPERF_NR];
     for (unsigned i = 0; i < t->chain.n; i++) {
         t->chain.caller[i] = (struct mkperf_caller){.addr = r->ips[i], .pd = pd};
     }
@@ -670,151 +678,157 @@ static enum mkperf_status deliver_sample(struct toperf *t, const struct toperf_r
     return mkperf_sink_sample(t->sink, &s, t->e);
 }
 
-/* Reads the sample whose '{' is the current token. */
+/* Reads the sample whose '{' is the current token, or whose first key is the next one again. */
 static enum mkperf_status read_sample(struct toperf *t)
 {
     struct toperf_raw r; /* ips is not worth clearing */
+    const char *problem = NULL;
+    char text[64];
 
     r.place = t->json.place;
     r.bad = false;
     r.seen = r.nips = 0;
-    r.cpu = 0;
-    MKPERF_TRY(toperf_object(t, member_of_sample, &r));
+    r.value[TOPERF_CPU] = 0;
+    MKPERF_TRY(each_item(t, '}', member_of_sample, &r));
     if (t->json.cut) { /* the end of the input was reported when it was read */
         return MKPERF_OK;
     }
-    MKPERF_TRY(check_members(t, &r));
-    if (r.bad) {
-        return MKPERF_OK;
-    }
-    MKPERF_TRY(check_chain(t, &r));
-    if (r.period == 0) {
-        r.period = 1;
-        if (found_in_sample(t, &r, TOPERF_ZERO_PERIOD, "period: 0 stands for nothing") !=
-            MKPERF_OK) {
-            return t->e->status;
+    t->json.place = r.place; /* what follows is about the sample as a whole */
+    for (unsigned i = 0; !r.bad && problem == NULL && i < TOPERF_MEMBERS; i++) {
+        if (!(r.seen >> i & 1) && i == TOPERF_CPU) {
+            toperf_note(t, TOPERF_NO_CPU);
+        } else if (!(r.seen >> i & 1)) {
+            snprintf(text, sizeof text, "a sample without %s", members[i]);
+            problem = text;
         }
     }
-    if (!t->began && toperf_begin(t, r.period) != MKPERF_OK) {
-        return t->e->status;
+    problem = r.bad                                       ? ""
+              : problem != NULL                           ? problem
+              : r.value[TOPERF_CPU] >= MKPERF_MODEL_CORES ? "no core has such a number"
+              : r.value[TOPERF_PID] > UINT32_MAX          ? "pid: beyond 32 bits"
+                                                          : NULL;
+    if (problem != NULL) {
+        return toperf_found(t, TOPERF_BAD_VALUE, problem);
     }
-    int64_t pd = toperf_pd_of(t, r.pid);
-    if (pd < 0) {
-        return t->e->status;
+    MKPERF_TRY(check_chain(t, &r));
+    if (r.value[TOPERF_PERIOD] == 0) {
+        r.value[TOPERF_PERIOD] = 1;
+        MKPERF_TRY(toperf_found(t, TOPERF_ZERO_PERIOD, "period: 0 stands for nothing"));
     }
-    return deliver_sample(t, &r, (uint32_t)pd);
+    if (!t->began) {
+        MKPERF_TRY(toperf_begin(t, r.value[TOPERF_PERIOD]));
+    }
+    int64_t pd = toperf_pd_of(t, r.value[TOPERF_PID]);
+    return pd >= 0 ? deliver_sample(t, &r, (uint32_t)pd) : t->e->status;
 }
 
 /* ---- the file ---- */
 
-static enum mkperf_status element_sample(struct toperf *t, void *self)
+static enum mkperf_status element_sample(struct toperf *t, void *self, const char *key)
 {
     (void)self;
-    return t->json.token == MKPERF_JSON_OPEN_OBJECT
-               ? read_sample(t)
-               : mkperf_json_bad(&t->json, t->e, "expected a sample, an object");
+    (void)key;
+    mkperf_progress(MKPERF_BYTES, (double)t->json.place.offset, (double)t->size);
+    return t->json.token == '{' ? read_sample(t) : toperf_bad(t, "expected a sample, an object");
 }
 
-/* Reads the mapping that follows the samples, if there is one. The '[' of the samples is the current
- * token before and after. */
+/* Reads the mapping that follows the samples, if there is one near the end of the file. The current token stays. */
 static enum mkperf_status find_mapping_ahead(struct toperf *t)
 {
-    struct mkperf_json_place here = t->json.place;
-    unsigned depth = 0;
+    static const char key[] = "\"elf_tcb_mappings\"";
+    const struct toperf_place here = t->json.place;
+    uint64_t from = t->size > TOPERF_TAIL ? t->size - TOPERF_TAIL : 0, at = 0;
+    char *tail = mkperf_xcalloc(1, TOPERF_TAIL);
+    ssize_t n = t->size != 0 ? pread(fileno(t->json.f), tail, TOPERF_TAIL, (off_t)from) : 0;
 
-    do {
-        enum mkperf_json_token token = t->json.token;
-        depth += token == MKPERF_JSON_OPEN_ARRAY || token == MKPERF_JSON_OPEN_OBJECT;
-        depth -= (token == MKPERF_JSON_CLOSE_ARRAY || token == MKPERF_JSON_CLOSE_OBJECT) &&
-                 depth > 0;
-        if (depth == 0 && token == MKPERF_JSON_STRING &&
-            mkperf_json_is(&t->json, "elf_tcb_mappings") &&
-            mkperf_json_next(&t->json) == MKPERF_JSON_COLON &&
-            mkperf_json_next(&t->json) == MKPERF_JSON_OPEN_OBJECT &&
-            toperf_mapping(t) != MKPERF_OK) {
-            return t->e->status;
-        }
-        mkperf_json_next(&t->json);
-    } while (!t->has_mapping && t->json.token != MKPERF_JSON_END &&
-             t->json.token != MKPERF_JSON_BAD);
-    t->looked_ahead = t->has_mapping;
-    if (!mkperf_json_seek(&t->json, here)) {
-        return mkperf_json_bad(&t->json, t->e, "cannot go back to the samples");
+    for (char *p = tail; n > 0 && (p = memmem(p, (size_t)(tail + n - p), key, sizeof key - 1));
+         p++) {
+        at = from + (uint64_t)(p - tail);
     }
-    mkperf_json_next(&t->json);
+    free(tail);
+    if (at <= here.offset) {
+        return MKPERF_OK;
+    }
+    while (t->json.place.offset < at && t->json.token != TOKEN_END && t->json.token != TOKEN_BAD) {
+        next_token(t);
+    }
+    if (t->json.place.offset == at && t->json.token == TOKEN_STRING && next_token(t) == ':' &&
+        next_token(t) == '{') {
+        t->ahead = t->json.place.offset;
+        MKPERF_TRY(toperf_mapping(t));
+    }
+    if (fseeko(t->json.f, (off_t)here.offset, SEEK_SET) != 0) {
+        return toperf_bad(t, "cannot go back to the samples");
+    }
+    t->json.at = here;
+    t->json.cut = false;
+    next_token(t);
     return MKPERF_OK;
 }
 
 /* Gets a mapping for the samples that follow: that of this file, or else that of the header file. */
 static enum mkperf_status need_mapping(struct toperf *t)
 {
-    if (mkperf_json_tail_has(&t->json, "\"elf_tcb_mappings\"") &&
-        find_mapping_ahead(t) != MKPERF_OK) {
-        return t->e->status;
-    }
-    if (!t->has_mapping && toperf_header_file(t) != MKPERF_OK) {
-        return t->e->status;
-    }
+    MKPERF_TRY(find_mapping_ahead(t));
     if (!t->has_mapping) {
-        t->has_mapping = true;
-        return toperf_found(t, TOPERF_NO_MAPPING,
-                            "no elf_tcb_mappings, neither here nor in sample_header.json in the "
-                            "build directory");
+        MKPERF_TRY(toperf_header_file(t));
     }
-    return MKPERF_OK;
+    if (t->has_mapping) {
+        return MKPERF_OK;
+    }
+    t->has_mapping = true;
+    return toperf_found(t, TOPERF_NO_MAPPING,
+                        "no elf_tcb_mappings, neither here nor in sample_header.json in the "
+                        "build directory");
 }
 
 static enum mkperf_status top_member(struct toperf *t, void *self, const char *key)
 {
     bool *has_samples = self;
 
-    if (strcmp(key, "elf_tcb_mappings") == 0) {
-        if (t->has_mapping) {
-            return t->looked_ahead || toperf_found(t, TOPERF_SECOND_MAPPING,
-                                                   "elf_tcb_mappings again, or behind the samples "
-                                                   "and too far from the end") == MKPERF_OK
-                       ? toperf_skip(t)
-                       : t->e->status;
-        }
-        return t->json.token == MKPERF_JSON_OPEN_OBJECT
-                   ? toperf_mapping(t)
-                   : mkperf_json_bad(&t->json, t->e, "elf_tcb_mappings: expected an object");
+    if (strcmp(key, "elf_tcb_mappings") == 0 && !t->has_mapping) {
+        return t->json.token == '{' ? toperf_mapping(t)
+                                    : toperf_bad(t, "elf_tcb_mappings: expected an object");
     }
     if (strcmp(key, "samples") == 0) {
         *has_samples = true;
-        if (t->json.token != MKPERF_JSON_OPEN_ARRAY) {
-            return mkperf_json_bad(&t->json, t->e, "samples: expected an array");
+        if (t->json.token != '[') {
+            return toperf_bad(t, "samples: expected an array");
         }
-        if (!t->has_mapping && need_mapping(t) != MKPERF_OK) {
-            return t->e->status;
+        if (!t->has_mapping) {
+            MKPERF_TRY(need_mapping(t));
         }
-        return toperf_array(t, element_sample, NULL);
+        return each_item(t, ']', element_sample, NULL);
     }
-    toperf_note(t, TOPERF_UNKNOWN_KEY);
+    if (strcmp(key, "elf_tcb_mappings") != 0) {
+        toperf_note(t, TOPERF_UNKNOWN_KEY);
+    } else if (t->json.place.offset != t->ahead) {
+        MKPERF_TRY(toperf_found(t, TOPERF_SECOND_MAPPING,
+                                "elf_tcb_mappings again, or behind the samples and too far from "
+                                "the end"));
+    }
     return toperf_skip(t);
 }
 
 static enum mkperf_status read_strict(struct toperf *t)
 {
+    static const char mark[] = "\xef\xbb\xbf"; /* a byte order mark */
     bool has_samples = false;
 
-    if (mkperf_json_next(&t->json) == MKPERF_JSON_BAD && t->json.place.offset == 0 &&
-        t->json.n >= 3 && memcmp(t->json.buffer, "\xef\xbb\xbf", 3) == 0) {
-        t->json.at = 3; /* a byte order mark */
-        mkperf_json_next(&t->json);
+    next_token(t);
+    for (const char *p = mark; *p != '\0' && t->json.token == TOKEN_BAD && t->json.text[0] == *p;
+         p++) {
+        next_token(t);
     }
-    if (t->json.token != MKPERF_JSON_OPEN_OBJECT) {
-        return mkperf_json_bad(&t->json, t->e,
-                               t->json.token == MKPERF_JSON_END ? "the file is empty"
-                                                                : "expected an object");
+    if (t->json.token != '{') {
+        return toperf_bad(t,
+                          t->json.token == TOKEN_END ? "the file is empty" : "expected an object");
     }
-    MKPERF_TRY(toperf_object(t, top_member, &has_samples));
+    MKPERF_TRY(each_item(t, '}', top_member, &has_samples));
     if (!has_samples) {
-        return mkperf_json_bad(&t->json, t->e, "no samples");
+        return toperf_bad(t, "no samples");
     }
-    return mkperf_json_next(&t->json) == MKPERF_JSON_END
-               ? MKPERF_OK
-               : mkperf_json_bad(&t->json, t->e, "something follows the end");
+    return next_token(t) == TOKEN_END ? MKPERF_OK : toperf_bad(t, "something follows the end");
 }
 
 /* Reads any text that contains samples, or a whole file. */
@@ -823,30 +837,27 @@ static enum mkperf_status read_lenient(struct toperf *t)
     bool noise = false, has_samples = false;
     enum mkperf_status status = MKPERF_OK;
 
-    while (status == MKPERF_OK && mkperf_json_next(&t->json) != MKPERF_JSON_END) {
-        if (t->json.failed) {
-            return mkperf_json_bad(&t->json, t->e, "read error");
+    while (status == MKPERF_OK && next_token(t) != TOKEN_END) {
+        if (ferror(t->json.f)) {
+            return toperf_bad(t, "read error");
         }
-        if (t->json.token == MKPERF_JSON_OPEN_OBJECT) {
+        if (t->json.token == '{') {
             noise = false; /* it is a whole file or a single sample */
-            bool whole = mkperf_json_next(&t->json) == MKPERF_JSON_STRING &&
-                         (mkperf_json_is(&t->json, "samples") ||
-                          mkperf_json_is(&t->json, "elf_tcb_mappings"));
-            if (!whole && !t->has_mapping && need_mapping(t) != MKPERF_OK) {
-                return t->e->status;
+            bool whole = next_token(t) == TOKEN_STRING &&
+                         (strcmp(t->json.text, "samples") == 0 ||
+                          strcmp(t->json.text, "elf_tcb_mappings") == 0);
+            if (!whole && !t->has_mapping) {
+                MKPERF_TRY(need_mapping(t));
             }
-            mkperf_json_unread(&t->json);
+            t->json.again = true;
             has_samples |= !whole;
-            status = whole ? toperf_object(t, top_member, &has_samples) : read_sample(t);
-        } else if (t->json.token != MKPERF_JSON_COMMA && !noise) {
+            status = whole ? each_item(t, '}', top_member, &has_samples) : read_sample(t);
+        } else if (t->json.token != ',' && !noise) {
             noise = true;
             toperf_note(t, TOPERF_NOISE);
         }
     }
-    if (status == MKPERF_OK && !has_samples) {
-        return mkperf_json_bad(&t->json, t->e, "no samples");
-    }
-    return status;
+    return status == MKPERF_OK && !has_samples ? toperf_bad(t, "no samples") : status;
 }
 
 enum mkperf_status mkperf_toperf_read(const char *path, int fd, const struct mkperf_input *in,
@@ -855,11 +866,16 @@ enum mkperf_status mkperf_toperf_read(const char *path, int fd, const struct mkp
     struct toperf *t = mkperf_xcalloc(1, sizeof *t);
     struct mkperf_order order;
     const struct mkperf_sink checked = mkperf_sink_in_order(*sink, &order);
+    struct stat st;
 
     t->in = in;
     t->sink = &checked;
     t->e = e;
-    mkperf_json_open(&t->json, path, fd);
+    t->size = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+    t->json = (struct toperf_json){.path = path, .f = fdopen(fd, "re"), .at = {.line = 1}};
+    if (t->json.f == NULL) {
+        mkperf_die();
+    }
     enum mkperf_status status = in->lenient ? read_lenient(t) : read_strict(t);
     if (status == MKPERF_OK && !t->began) {
         status = toperf_begin(t, 0);
@@ -868,11 +884,12 @@ enum mkperf_status mkperf_toperf_read(const char *path, int fd, const struct mkp
         toperf_warn_of_findings(t);
     }
     status = mkperf_sink_finish(&checked, status, &t->totals, e);
-    mkperf_json_close(&t->json);
-    for (uint32_t i = 0; i < t->npds; i++) {
+    (void)fclose(t->json.f);
+    for (uint32_t i = 0; i < t->pids.count; i++) {
         mkperf_shape_free(mkperf_pd_rows, &t->pd[i]);
     }
     free(t->pd);
+    mkperf_hash_free(&t->pids);
     free(t);
     return status;
 }

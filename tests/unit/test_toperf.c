@@ -131,6 +131,17 @@ static void refuses_a_second_mapping(void **state)
     assert_non_null(strstr(warnings, "1 mappings ignored"));
 }
 
+/* The last mapping near the end is read ahead. If it is not the file's own, the file is refused rather than read with it. */
+static void refuses_a_mapping_of_something_else(void **state)
+{
+    (void)state;
+    assert_int_equal(read_with("{\"samples\": [" GOOD "], " MAPPING
+                               ", \"x\": {\"elf_tcb_mappings\": {\"c.elf\": 1}}}",
+                               false, NULL, &l, &e),
+                     MKPERF_ERR_INPUT);
+    assert_non_null(strstr(e.text, "elf_tcb_mappings again"));
+}
+
 static void keeps_pds_with_one_elf_apart(void **state)
 {
     (void)state;
@@ -343,6 +354,7 @@ int main(void)
         cmocka_unit_test(gives_what_is_in_it),
         cmocka_unit_test(takes_a_mapping_behind_the_samples),
         cmocka_unit_test(refuses_a_second_mapping),
+        cmocka_unit_test(refuses_a_mapping_of_something_else),
         cmocka_unit_test(reads_at_once_what_the_tokens_say),
         cmocka_unit_test(keeps_pds_with_one_elf_apart),
         cmocka_unit_test(uses_the_header_file),
