@@ -14,66 +14,67 @@
 /* ---- errors, arrays that grow, and the values of attributes, which are read strictly: a number consists of digits and is within
  * its bounds, a truth value is 'true' or 'false' ---- */
 
-bool system_error(struct place *at, const char *format, ...)
+bool system_error(struct reader *r, const char *format, ...)
 {
     char reason[512];
     va_list args;
 
-    if (at->failed) {
+    if (r->failed) {
         return false;
     }
-    at->failed = true;
+    r->failed = true;
     va_start(args, format);
     vsnprintf(reason, sizeof reason, format, args);
     va_end(args);
-    mkperf_error_set(at->e, MKPERF_ERR_INPUT, "%s:%d: %s", at->path, at->line, reason);
+    mkperf_error_set(r->e, MKPERF_ERR_INPUT, "%s:%d: %s", r->path, r->line, reason);
+    if (r->xml != NULL) {
+        XML_StopParser(r->xml, XML_FALSE);
+    }
     return false;
 }
 
+void *system_keep(struct mkperf_system *s, void *p)
+{
+    MKPERF_GROW(s->kept, s->kept_room, s->nkept + 1);
+    return s->kept[s->nkept++] = p;
+}
+
 /* Appends a zeroed item to an array that doubles its room. If the array has MKPERF_SYSTEM_MAX_ITEMS already, that is an error which
- * calls the items `what`, and the item has no place. */
-static void *system_append(struct place *at, void **array, unsigned *n, size_t size,
+ * calls the items `what`, and the item has no place in it. */
+static void *system_append(struct reader *r, void **array, unsigned *n, size_t size,
                            const char *what)
 {
     if (*n >= MKPERF_SYSTEM_MAX_ITEMS) {
-        system_error(at, "too many %s, the maximum is %d", what, MKPERF_SYSTEM_MAX_ITEMS);
-        return memset(at->spare, 0, size);
+        system_error(r, "too many %s, the maximum is %d", what, MKPERF_SYSTEM_MAX_ITEMS);
+        return system_keep(r->system, mkperf_xcalloc(1, size));
     }
-    assert(size <= sizeof at->spare);
     if ((*n & (*n - 1)) == 0) { /* 0, 1, 2, 4, ...: full */
-        *array = mkperf_xrealloc(*array, *n == 0 ? 1 : 2 * (size_t)*n, size);
+        void *more = mkperf_xcalloc(*n == 0 ? 1 : 2 * (size_t)*n, size);
+        *array = system_keep(r->system, *n == 0 ? more : memcpy(more, *array, *n * size));
     }
-    void *item = (char *)*array + *n * size;
-    memset(item, 0, size);
-    (*n)++;
-    return item;
+    return (char *)*array + (*n)++ * size;
 }
 
 /* Appends an item to the array `array` of n items, which are `what` in a message. */
-#define APPEND(at, array, n, what) \
-    system_append((at), (void **)&(array), &(n), sizeof *(array), (what))
+#define APPEND(r, array, n, what) \
+    system_append((r), (void **)&(array), &(n), sizeof *(array), (what))
 
-bool system_add_setvar(struct place *at, struct mkperf_system_pd *pd, const char *symbol,
+bool system_add_setvar(struct reader *r, struct mkperf_system_pd *pd, const char *symbol,
                        enum mkperf_setvar_kind kind, unsigned index, uint64_t value)
 {
     for (unsigned i = 0; i < pd->nsetvars; i++) {
         if (strcmp(pd->setvar[i].symbol, symbol) == 0) {
-            return system_error(at, "symbol '%s' is already set on line %d", symbol,
+            return system_error(r, "symbol '%s' is already set on line %d", symbol,
                                 pd->setvar[i].line);
         }
     }
     if (*symbol == '\0') {
-        return system_error(at, "symbol is empty");
+        return system_error(r, "symbol is empty");
     }
-    if (at->failed) { /* by an attribute before it */
-        return false;
-    }
-    struct mkperf_system_setvar *v = APPEND(at, pd->setvar, pd->nsetvars, "setvars");
-    if (at->failed) {
-        return false;
-    }
-    *v = (struct mkperf_system_setvar){mkperf_xstrdup(symbol), kind, index, value, at->line};
-    return true;
+    struct mkperf_system_setvar *v = APPEND(r, pd->setvar, pd->nsetvars, "setvars");
+    *v = (struct mkperf_system_setvar){system_keep(r->system, mkperf_xstrdup(symbol)), kind, index,
+                                       value, r->line};
+    return !r->failed;
 }
 
 /* Returns the value of an attribute of the element that begins, or NULL. After an error, the functions below return a valid value
@@ -88,38 +89,23 @@ static const char *system_attribute(struct reader *r, const char *name)
     return NULL;
 }
 
-static const char *skip_space(const char *p, const char *end)
-{
-    while (p < end && strchr(" \t\r\n", *p) != NULL) {
-        p++;
-    }
-    return p;
-}
-
-/* Finds where the value of an attribute is. expat has checked the element's form: NAME, then attributes as name =
+/* Finds where the value of an attribute is. expat has checked the element's form: <NAME, then attributes as name =
  * "value" or 'value'. In UTF-16, none is found. */
-static struct mkperf_system_span system_span(struct reader *r, const char *name)
+static struct mkperf_system_span system_span(struct reader *r, const char *attribute)
 {
-    const char *p = r->text + XML_GetCurrentByteIndex(r->xml);
-    const char *end = p + XML_GetCurrentByteCount(r->xml);
-    size_t length = strlen(name);
+    const char *text = r->system->text, *p = text + XML_GetCurrentByteIndex(r->xml);
+    char name[32];
+    int n = 0;
 
-    while (p < end && strchr(" \t\r\n", *p) == NULL) {
-        p++;
-    }
-    for (p = skip_space(p, end); p < end;) {
-        const char *equals = memchr(p, '=', (size_t)(end - p));
-        const char *quote = equals != NULL ? skip_space(equals + 1, end) : end;
-        const char *close = quote < end ? memchr(quote + 1, *quote, (size_t)(end - quote - 1))
-                                        : NULL;
-        if (close == NULL) {
-            break;
+    p += strcspn(p, " \t\r\n");
+    while (sscanf(p, " %31[^>/= \t\r\n] = %n", name, &n) == 1 && n != 0) {
+        const char *value = p + n + 1;
+        size_t bytes = strcspn(value, p[n] == '"' ? "\"" : "'");
+        if (strcmp(name, attribute) == 0) {
+            return (struct mkperf_system_span){(size_t)(value - text), bytes};
         }
-        if (strncmp(p, name, length) == 0 && skip_space(p + length, end) == equals) {
-            return (struct mkperf_system_span){(size_t)(quote + 1 - r->text),
-                                               (size_t)(close - quote - 1)};
-        }
-        p = skip_space(close + 1, end);
+        p = value + bytes + 1;
+        n = 0;
     }
     return (struct mkperf_system_span){0, 0};
 }
@@ -129,7 +115,7 @@ static const char *system_required(struct reader *r, const char *name)
     const char *value = system_attribute(r, name);
 
     if (value == NULL) {
-        system_error(&r->at, "attribute '%s' is missing", name);
+        system_error(r, "attribute '%s' is missing", name);
     }
     return value != NULL ? value : "";
 }
@@ -159,12 +145,12 @@ static uint64_t parse_number(struct reader *r, const char *name, const char *tex
         digits++;
     }
     if (digits == 0) {
-        system_error(&r->at, "%s: '%.64s' is not a number", name, text);
+        system_error(r, "%s: '%.64s' is not a number", name, text);
     } else if (value > max) {
-        system_error(&r->at, "%s: %.64s is above the maximum, %llu", name, text,
+        system_error(r, "%s: %.64s is above the maximum, %llu", name, text,
                      (unsigned long long)max);
     }
-    return r->at.failed ? 0 : value;
+    return r->failed ? 0 : value;
 }
 
 static uint64_t system_number(struct reader *r, const char *name, uint64_t max)
@@ -186,7 +172,7 @@ static bool system_bool_or(struct reader *r, const char *name, bool otherwise)
     bool value = text == NULL ? otherwise : strcmp(text, "true") == 0;
 
     if (text != NULL && !value && strcmp(text, "false") != 0) {
-        system_error(&r->at, "%s must be 'true' or 'false', not '%.64s'", name, text);
+        system_error(r, "%s must be 'true' or 'false', not '%.64s'", name, text);
     }
     return value;
 }
@@ -195,22 +181,56 @@ static bool system_bool_or(struct reader *r, const char *name, bool otherwise)
 static char *system_copy(struct reader *r, const char *name, const char *text)
 {
     if (*text == '\0') {
-        system_error(&r->at, "%s is empty", name);
+        system_error(r, "%s is empty", name);
     } else if (!mkperf_is_printable(text)) { /* commands print names as they are */
-        system_error(&r->at, "%s has characters that are not printable", name);
+        system_error(r, "%s has characters that are not printable", name);
     }
-    return r->at.failed ? NULL : mkperf_xstrdup(text);
+    return r->failed ? NULL : system_keep(r->system, mkperf_xstrdup(text));
 }
 
-/* Adds a reference, to be resolved at the end of the file. */
-static void system_refer(struct reader *r, enum reference_kind kind, const char *name,
-                         unsigned owner, unsigned item)
+/* Returns the index of the first of n items with that name, -1 if there is none. */
+static int find_named(const void *items, unsigned n, size_t size, const char *name)
 {
-    struct references *list = &r->names[kind];
-    struct reference *added = APPEND(&r->at, list->at, list->n, "references");
+    size_t i = mkperf_named(items, n, size, name);
 
-    *added = (struct reference){system_copy(r, "reference", name), owner, item, r->at.line};
+    return i < n ? (int)i : -1;
 }
+
+int mkperf_system_region_named(const struct mkperf_system *s, const char *name)
+{
+    return find_named(s->region, s->nregions, sizeof *s->region, name);
+}
+
+int mkperf_system_pd_named(const struct mkperf_system *s, const char *name)
+{
+    return find_named(s->pd, s->npds, sizeof *s->pd, name);
+}
+
+int system_domain_named(const struct mkperf_system *s, const char *name)
+{
+    return find_named(s->domain, s->ndomains, sizeof *s->domain, name);
+}
+
+/* Adds a reference. When the whole file is read, the number at `index`, which is in the array behind `array`, becomes that of the
+ * item with this name. */
+static void system_refer(struct reader *r, const char *unknown, system_find *find, const char *name,
+                         void **array, void *index)
+{
+    struct reference *added = system_keep(r->system, mkperf_xcalloc(1, sizeof *added));
+
+    *added = (struct reference){.unknown = unknown,
+                                .find = find,
+                                .name = system_copy(r, "reference", name),
+                                .array = array,
+                                .at = (size_t)((char *)index - (char *)*array),
+                                .line = r->line};
+    *r->last = added;
+    r->last = &added->next;
+}
+
+/* Refers by a name to an item that `find` finds, in a member of the last of n items. */
+#define REFER(r, unknown, find, name, array, n, member) \
+    system_refer((r), (unknown), (find), (name), (void **)&(array), &(array)[(n)-1].member)
 
 /* ---- the elements ---- */
 
@@ -229,7 +249,7 @@ static void note_beyond(struct reader *r, const char *what)
 
     if (s->beyond == NULL) {
         s->beyond = what;
-        s->beyond_line = r->at.line;
+        s->beyond_line = r->line;
     }
 }
 
@@ -239,7 +259,7 @@ static void read_budget(struct reader *r, uint64_t *b, uint64_t *p)
     *b = system_number_or(r, "budget", UINT64_MAX, 1000);
     *p = system_number_or(r, "period", UINT64_MAX, *b);
     if (*b > *p) {
-        system_error(&r->at, "budget must not be above period");
+        system_error(r, "budget must not be above period");
     }
 }
 
@@ -249,7 +269,7 @@ static void set_id(struct reader *r, struct mkperf_system_pd *pd, uint64_t id)
     const char *symbol = system_attribute(r, "setvar_id");
 
     if (symbol != NULL) {
-        system_add_setvar(&r->at, pd, symbol, MKPERF_SETVAR_ID, 0, id);
+        system_add_setvar(r, pd, symbol, MKPERF_SETVAR_ID, 0, id);
     }
 }
 
@@ -259,17 +279,17 @@ static void start_pd(struct reader *r)
     int parent = r->pd_open[r->depth];
 
     if (s->npds == MKPERF_SYSTEM_MAX_PDS) {
-        system_error(&r->at, "too many protection_domains, the maximum is %d",
-                     MKPERF_SYSTEM_MAX_PDS);
+        system_error(r, "too many protection_domains, the maximum is %d", MKPERF_SYSTEM_MAX_PDS);
+        return;
     }
     if (parent < 0 &&
         (system_attribute(r, "id") != NULL || system_attribute(r, "setvar_id") != NULL)) {
-        system_error(&r->at, "id belongs to a child protection_domain only");
+        system_error(r, "id belongs to a child protection_domain only");
     }
     const char *name = system_required(r, "name");
     uint64_t id = parent >= 0 ? system_number(r, "id", MKPERF_SYSTEM_MAX_ID) : 0;
-    struct mkperf_system_pd *pd = APPEND(&r->at, s->pd, s->npds, "protection_domains");
-    pd->line = r->at.line;
+    struct mkperf_system_pd *pd = &s->pd[s->npds++];
+    pd->line = r->line;
     pd->parent = parent;
     pd->child_id = (unsigned)id;
     r->pd_open[r->depth] = (int)s->npds - 1;
@@ -285,10 +305,11 @@ static void start_pd(struct reader *r)
     system_bool_or(r, "fpu", true);
     pd->domain = -1;
     if (system_attribute(r, "domain") != NULL) {
-        system_refer(r, REFER_DOMAIN, system_attribute(r, "domain"), s->npds - 1, 0);
+        REFER(r, "protection_domain in unknown domain", system_domain_named,
+              system_attribute(r, "domain"), s->pd, s->npds, domain);
     }
     if (pd->stack_size == 0 || pd->stack_size % SMALL_PAGE != 0) {
-        system_error(&r->at, "stack_size is not a positive multiple of 0x1000");
+        system_error(r, "stack_size is not a positive multiple of 0x1000");
     }
     if (parent >= 0) {
         set_id(r, &s->pd[parent], id);
@@ -301,7 +322,7 @@ static void start_program(struct reader *r)
     const char *symbols = system_attribute(r, "path_for_symbols");
 
     if (pd->program != NULL) {
-        system_error(&r->at, "protection_domain '%s' has a program_image already", pd->name);
+        system_error(r, "protection_domain '%s' has a program_image already", pd->name);
         return;
     }
     pd->program = system_copy(r, "path", system_required(r, "path"));
@@ -314,9 +335,9 @@ static void start_region(struct reader *r)
     bool filled = system_attribute(r, "prefill_path") != NULL;
     /* A region with the size of its file has size 0 here. */
     bool of_file = filled && system_attribute(r, "size") == NULL;
-    struct mkperf_system_region *region = APPEND(&r->at, s->region, s->nregions, "memory_regions");
+    struct mkperf_system_region *region = APPEND(r, s->region, s->nregions, "memory_regions");
 
-    region->line = r->at.line;
+    region->line = r->line;
     if (filled || system_attribute(r, "prefill_bootinfo") != NULL) {
         note_beyond(r, "prefilled memory_regions");
     }
@@ -325,17 +346,19 @@ static void start_region(struct reader *r)
     region->page_size = system_number_or(r, "page_size", UINT64_MAX, SMALL_PAGE);
     region->has_phys_addr = system_attribute(r, "phys_addr") != NULL;
     if (region->page_size != SMALL_PAGE && region->page_size != LARGE_PAGE) {
-        system_error(&r->at, "page_size must be 0x1000 or 0x200000");
+        system_error(r, "page_size must be 0x1000 or 0x200000");
         return;
     }
     if ((region->size == 0 && !of_file) || region->size % region->page_size != 0) {
-        system_error(&r->at, "size is not a positive multiple of the page size");
+        system_error(r, "size is not a positive multiple of the page size");
     }
     region->phys_addr = system_number_or(r, "phys_addr", MAX_ADDRESS, 0);
     if (region->phys_addr % region->page_size != 0) {
-        system_error(&r->at, "phys_addr is not a multiple of the page size");
+        system_error(r, "phys_addr is not a multiple of the page size");
     }
 }
+
+static const char UNKNOWN_OF_SETVAR[] = "setvar of unknown memory_region";
 
 static const struct {
     const char *name;
@@ -348,10 +371,9 @@ static const struct {
 static void start_map(struct reader *r)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
-    unsigned index = (unsigned)r->pd_open[r->depth];
     bool of_vm = r->open[r->depth - 1] == VM;
     const char *region = system_required(r, "mr"), *perms = system_attribute(r, "perms");
-    struct mkperf_system_map map = {.line = r->at.line};
+    struct mkperf_system_map map = {.line = r->line};
 
     map.vaddr = system_number(r, "vaddr", MAX_ADDRESS - 1);
     const char *text = perms != NULL ? perms : "rw";
@@ -359,17 +381,18 @@ static void start_map(struct reader *r)
     map.write = strchr(text, 'w') != NULL;
     map.execute = strchr(text, 'x') != NULL;
     if (text[strspn(text, "rwx")] != '\0') {
-        system_error(&r->at, "perms may hold 'r', 'w' and 'x' only, not '%.64s'", text);
+        system_error(r, "perms may hold 'r', 'w' and 'x' only, not '%.64s'", text);
     } else if (map.write && !map.read && !map.execute) {
-        system_error(&r->at, "perms must not be only 'w'");
+        system_error(r, "perms must not be only 'w'");
     } else if (*text == '\0') {
-        system_error(&r->at, "perms is empty");
+        system_error(r, "perms is empty");
     }
     map.cached = system_bool_or(r, "cached", true);
     if (!of_vm) {
-        struct mkperf_system_map *kept = APPEND(&r->at, pd->map, pd->nmaps, "maps");
+        struct mkperf_system_map *kept = APPEND(r, pd->map, pd->nmaps, "maps");
         *kept = map;
-        system_refer(r, REFER_MAP, region, index, pd->nmaps - 1);
+        REFER(r, "map of unknown memory_region", mkperf_system_region_named, region, pd->map,
+              pd->nmaps, region);
         if (system_attribute(r, "setvar_prefill_size") != NULL) {
             note_beyond(r, "prefilled memory_regions");
         }
@@ -377,11 +400,12 @@ static void start_map(struct reader *r)
     for (unsigned i = 0; i < sizeof map_symbols / sizeof *map_symbols; i++) {
         const char *symbol = system_attribute(r, map_symbols[i].name);
         if (symbol != NULL && of_vm) {
-            system_error(&r->at, "a virtual_machine has no symbols to set");
+            system_error(r, "a virtual_machine has no symbols to set");
         } else if (symbol != NULL &&
-                   system_add_setvar(&r->at, pd, symbol, map_symbols[i].kind, pd->nmaps - 1, 0) &&
+                   system_add_setvar(r, pd, symbol, map_symbols[i].kind, pd->nmaps - 1, 0) &&
                    map_symbols[i].kind != MKPERF_SETVAR_VADDR) {
-            system_refer(r, REFER_SETVAR, region, index, pd->nsetvars - 1);
+            REFER(r, UNKNOWN_OF_SETVAR, mkperf_system_region_named, region, pd->setvar,
+                  pd->nsetvars, index);
         }
     }
 }
@@ -390,9 +414,9 @@ static void start_irq(struct reader *r)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
     const char *trigger = system_attribute(r, "trigger");
-    struct mkperf_system_irq *irq = APPEND(&r->at, pd->irq, pd->nirqs, "irqs");
+    struct mkperf_system_irq *irq = APPEND(r, pd->irq, pd->nirqs, "irqs");
 
-    irq->line = r->at.line;
+    irq->line = r->line;
 
     if (system_attribute(r, "vector") !=
         NULL) { /* x86-64: pins and MSIs, each with a vector of its own */
@@ -400,12 +424,12 @@ static void start_irq(struct reader *r)
         system_required(r, system_attribute(r, "pcidev") != NULL ? "handle" : "pin");
         irq->irq = (uint32_t)system_number(r, "vector", 107);
     } else {
-        irq->irq = (uint32_t)system_number(r, "irq", 1019);
+        irq->irq = (uint32_t)system_number(r, "irq", MKPERF_SYSTEM_MAX_IRQ);
     }
     irq->id = (uint32_t)system_number(r, "id", MKPERF_SYSTEM_MAX_ID);
     irq->edge = trigger != NULL && strcmp(trigger, "edge") == 0;
     if (trigger != NULL && !irq->edge && strcmp(trigger, "level") != 0) {
-        system_error(&r->at, "trigger must be 'level' or 'edge'");
+        system_error(r, "trigger must be 'level' or 'edge'");
     }
     set_id(r, pd, irq->id);
 }
@@ -424,8 +448,9 @@ static void start_setvar(struct reader *r)
     const char *symbol = system_required(r, "symbol");
     const char *region = system_required(r, "region_paddr");
 
-    if (system_add_setvar(&r->at, pd, symbol, MKPERF_SETVAR_PADDR, 0, 0)) {
-        system_refer(r, REFER_SETVAR, region, (unsigned)r->pd_open[r->depth], pd->nsetvars - 1);
+    if (system_add_setvar(r, pd, symbol, MKPERF_SETVAR_PADDR, 0, 0)) {
+        REFER(r, UNKNOWN_OF_SETVAR, mkperf_system_region_named, region, pd->setvar, pd->nsetvars,
+              index);
     }
 }
 
@@ -435,11 +460,10 @@ static void start_vm(struct reader *r)
     const char *name = system_required(r, "name");
 
     if (pd->virtual_machine != 0) {
-        system_error(&r->at, "protection_domain '%s' has a virtual_machine already", pd->name);
+        system_error(r, "protection_domain '%s' has a virtual_machine already", pd->name);
     }
-    pd->virtual_machine = r->at.line;
-    free(r->vm.machine);
-    r->vm = (struct mkperf_system_vcpu){.machine = mkperf_xstrdup(name != NULL ? name : ""),
+    pd->virtual_machine = r->line;
+    r->vm = (struct mkperf_system_vcpu){.machine = system_keep(r->system, mkperf_xstrdup(name)),
                                         .parent = (unsigned)r->pd_open[r->depth]};
     read_budget(r, &r->vm.budget, &r->vm.period);
     r->vm.priority = (unsigned)system_number_or(r, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0);
@@ -457,53 +481,48 @@ static void start_vcpu(struct reader *r)
     for (unsigned i = 0; i < s->nvcpus; i++) {
         if (s->vcpu[i].thread == thread) {
             if (!s->vcpu[i].shared) {
-                char *name = mkperf_xprintf("%s or another", s->vcpu[i].name);
-                free(s->vcpu[i].name);
-                s->vcpu[i].name = name;
+                s->vcpu[i].name = system_keep(s, mkperf_xprintf("%s or another", s->vcpu[i].name));
                 s->vcpu[i].shared = true;
             }
             return;
         }
     }
-    struct mkperf_system_vcpu *v = APPEND(&r->at, s->vcpu, s->nvcpus, "vcpus");
-    if (!r->at.failed) {
-        *v = r->vm;
-        v->id = id;
-        v->cpu = cpu;
-        v->thread = thread;
-        v->name = mkperf_xprintf("VM %s, vcpu %u", r->vm.machine, id);
-        v->machine = mkperf_xstrdup(r->vm.machine);
-    }
+    struct mkperf_system_vcpu *v = APPEND(r, s->vcpu, s->nvcpus, "vcpus");
+    *v = r->vm;
+    v->id = id;
+    v->cpu = cpu;
+    v->thread = thread;
+    v->name = system_keep(s, mkperf_xprintf("VM %s, vcpu %u", r->vm.machine, id));
 }
 
 static void start_channel(struct reader *r)
 {
     struct mkperf_system *s = r->system;
-    struct mkperf_system_channel *c = APPEND(&r->at, s->channel, s->nchannels, "channels");
+    struct mkperf_system_channel *c = APPEND(r, s->channel, s->nchannels, "channels");
 
     r->ends_read = 0;
-    c->line = r->at.line;
+    c->line = r->line;
 }
 
 static void start_end(struct reader *r)
 {
-    struct mkperf_system_end end = {.line = r->at.line};
-    unsigned channel = r->system->nchannels - 1, item = r->ends_read++;
+    struct mkperf_system *s = r->system;
     const char *symbol = system_attribute(r, "setvar_id");
 
-    if (item == 2) {
-        system_error(&r->at, "channel with more than two ends");
+    if (r->ends_read == 2) {
+        system_error(r, "channel with more than two ends");
         return;
     }
+    struct mkperf_system_end *end = &s->channel[s->nchannels - 1].end[r->ends_read];
+    end->line = r->line;
     const char *pd = system_required(r, "pd");
-    end.id = (uint32_t)system_number(r, "id", MKPERF_SYSTEM_MAX_ID);
-    end.pp = system_bool_or(r, "pp", false);
-    end.notify = system_bool_or(r, "notify", true);
-    r->system->channel[channel].end[item] = end;
-    system_refer(r, REFER_END, pd, channel, item);
-    if (symbol != NULL) {
-        system_refer(r, REFER_ID, symbol, channel, item);
-    }
+    end->id = (uint32_t)system_number(r, "id", MKPERF_SYSTEM_MAX_ID);
+    end->pp = system_bool_or(r, "pp", false);
+    end->notify = system_bool_or(r, "notify", true);
+    end->symbol = symbol != NULL ? system_copy(r, "setvar_id", symbol) : NULL;
+    REFER(r, "end of a channel at unknown protection_domain", mkperf_system_pd_named, pd,
+          s->channel, s->nchannels, end[r->ends_read].pd);
+    r->ends_read++;
 }
 
 /* Capabilities for PDs, and the domain schedule: Microkit 2.3. */
@@ -513,50 +532,41 @@ static void start_cspace(struct reader *r)
     struct mkperf_system_pd *pd = system_current_pd(r);
 
     if (pd->cspace != 0) {
-        system_error(&r->at, "protection_domain '%s' has a cspace already", pd->name);
+        system_error(r, "protection_domain '%s' has a cspace already", pd->name);
     }
-    pd->cspace = r->at.line;
+    pd->cspace = r->line;
 }
 
-/* Reads the attribute slot. Microkit uses slot 0 itself. */
-static unsigned read_slot(struct reader *r)
-{
-    uint64_t value = system_number(r, "slot", MKPERF_SYSTEM_MAX_SLOT);
-
-    if (value == 0) {
-        system_error(&r->at, "slot must not be 0");
-    }
-    return (unsigned)value;
-}
-
-static void start_cap_tcb(struct reader *r)
+/* Reads a capability for a PD. Only those of TCBs are kept. */
+static void start_cap(struct reader *r)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
     const char *of = system_required(r, "pd");
-    unsigned value = read_slot(r);
+    unsigned slot = (unsigned)system_number(r, "slot", MKPERF_SYSTEM_MAX_SLOT);
 
+    if (slot == 0) { /* Microkit uses it itself */
+        system_error(r, "slot must not be 0");
+    }
+    if (r->open[r->depth] != CAP_TCB) {
+        note_beyond(r, "capabilities but cap_tcb");
+        return;
+    }
     for (unsigned i = 0; i < pd->ntcbs; i++) {
-        if (pd->tcb[i].slot == value) {
-            system_error(&r->at, "slot %u is already used on line %d", value, pd->tcb[i].line);
+        if (pd->tcb[i].slot == slot) {
+            system_error(r, "slot %u is already used on line %d", slot, pd->tcb[i].line);
         }
     }
-    struct mkperf_system_tcb *kept = APPEND(&r->at, pd->tcb, pd->ntcbs, "cap_tcbs");
-    *kept = (struct mkperf_system_tcb){.slot = value, .line = r->at.line};
-    system_refer(r, REFER_TCB, of, (unsigned)r->pd_open[r->depth], pd->ntcbs - 1);
-}
-
-static void start_cap_other(struct reader *r)
-{
-    note_beyond(r, "capabilities but cap_tcb");
-    system_required(r, "pd");
-    read_slot(r);
+    struct mkperf_system_tcb *kept = APPEND(r, pd->tcb, pd->ntcbs, "cap_tcbs");
+    *kept = (struct mkperf_system_tcb){.slot = slot, .line = r->line};
+    REFER(r, "cap_tcb of unknown protection_domain", mkperf_system_pd_named, of, pd->tcb, pd->ntcbs,
+          pd);
 }
 
 static void start_domain(struct reader *r)
 {
     struct mkperf_system *s = r->system;
     const char *name = system_required(r, "name");
-    char **domain = APPEND(&r->at, s->domain, s->ndomains, "domains");
+    char **domain = APPEND(r, s->domain, s->ndomains, "domains");
 
     system_number_or(r, "id", 255, 0); /* the kernel's; events have the number of the window */
     *domain = system_copy(r, "name", name);
@@ -565,47 +575,40 @@ static void start_domain(struct reader *r)
 static void start_schedule(struct reader *r)
 {
     if (r->schedule != 0) {
-        system_error(&r->at, "there is a domain_schedule on line %d already", r->schedule);
+        system_error(r, "there is a domain_schedule on line %d already", r->schedule);
     }
-    r->schedule = r->at.line;
+    r->schedule = r->line;
     r->start_index = system_number_or(r, "start_index", UINT16_MAX, 0);
     r->system->first_window = (unsigned)system_number_or(r, "index_shift", UINT16_MAX, 0);
 }
 
-static struct mkperf_system_window *add_window(struct reader *r)
+/* Reads an entry of the domain schedule, or the marker of the end of a frame. */
+static void start_window(struct reader *r)
 {
     struct mkperf_system *s = r->system;
-    struct mkperf_system_window *w = APPEND(&r->at, s->window, s->nwindows, "schedule_entries");
+    struct mkperf_system_window *w = APPEND(r, s->window, s->nwindows, "schedule_entries");
 
-    *w = (struct mkperf_system_window){.domain = -1, .line = r->at.line};
-    return w;
-}
-
-static void start_schedule_entry(struct reader *r)
-{
+    *w = (struct mkperf_system_window){.domain = -1, .line = r->line};
+    if (r->open[r->depth] == SCHEDULE_END) {
+        return;
+    }
     const char *domain = system_required(r, "domain");
-    struct mkperf_system_window *w = add_window(r);
-
     /* A duration: "1000 us" or "1000 ticks", not 0. */
     char value[32] = "";
     const char *text = system_required(r, "duration"), *space = strchr(text, ' ');
     const char *unit = space != NULL ? space + 1 : "";
     w->in_ticks = strcmp(unit, "ticks") == 0;
     if ((!w->in_ticks && strcmp(unit, "us") != 0) || space - text >= (int)sizeof value) {
-        system_error(&r->at, "duration: '%.64s' is not a number and us or ticks", text);
+        system_error(r, "duration: '%.64s' is not a number and us or ticks", text);
     } else {
         memcpy(value, text, (size_t)(space - text));
         w->duration = parse_number(r, "duration", value, UINT64_MAX >> 12);
         if (w->duration == 0) {
-            system_error(&r->at, "duration is 0");
+            system_error(r, "duration is 0");
         }
     }
-    system_refer(r, REFER_WINDOW, domain, r->system->nwindows - 1, 0);
-}
-
-static void start_schedule_end(struct reader *r)
-{
-    (void)add_window(r);
+    REFER(r, "schedule_entry of unknown domain", system_domain_named, domain, s->window,
+          s->nwindows, domain);
 }
 
 #define IN(element) (1u << (element))
@@ -630,12 +633,12 @@ const struct system_element system_language[ELEMENTS] = {
     [CHANNEL] = {"channel", IN(SYSTEM), "", start_channel},
     [END] = {"end", IN(CHANNEL), " pd id pp notify setvar_id ", start_end},
     [CSPACE] = {"cspace", IN(PD), "", start_cspace},
-    [CAP_TCB] = {"cap_tcb", IN(CSPACE), " slot pd ", start_cap_tcb},
-    [CAP_SC] = {"cap_sc", IN(CSPACE), " slot pd ", start_cap_other},
-    [CAP_VSPACE] = {"cap_vspace", IN(CSPACE), " slot pd ", start_cap_other},
+    [CAP_TCB] = {"cap_tcb", IN(CSPACE), " slot pd ", start_cap},
+    [CAP_SC] = {"cap_sc", IN(CSPACE), " slot pd ", start_cap},
+    [CAP_VSPACE] = {"cap_vspace", IN(CSPACE), " slot pd ", start_cap},
     [DOMAINS] = {"domains", IN(SYSTEM), "", NULL},
     [DOMAIN] = {"domain", IN(DOMAINS), " name id ", start_domain},
     [SCHEDULE] = {"domain_schedule", IN(DOMAINS), " start_index index_shift ", start_schedule},
-    [SCHEDULE_ENTRY] = {"schedule_entry", IN(SCHEDULE), " domain duration ", start_schedule_entry},
-    [SCHEDULE_END] = {"schedule_end_marker", IN(SCHEDULE), "", start_schedule_end},
+    [SCHEDULE_ENTRY] = {"schedule_entry", IN(SCHEDULE), " domain duration ", start_window},
+    [SCHEDULE_END] = {"schedule_end_marker", IN(SCHEDULE), "", start_window},
 };

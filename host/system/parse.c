@@ -8,8 +8,6 @@
  */
 #include <mkperf/record.h>
 
-#include "base/shape.h"
-
 #include "system_internal.h"
 
 /* Keeps the windows of a frame: from where the schedule starts to the end marker behind it. */
@@ -25,8 +23,8 @@ static bool cut_schedule(struct reader *r)
         return true;
     }
     if (end == first) {
-        r->at.line = r->schedule != 0 ? r->schedule : 1;
-        return system_error(&r->at, "the domain_schedule has no entry at its start_index");
+        r->line = r->schedule != 0 ? r->schedule : 1;
+        return system_error(r, "the domain_schedule has no entry at its start_index");
     }
     memmove(s->window, s->window + first, (end - first) * sizeof *s->window);
     s->nwindows = end - first;
@@ -40,17 +38,10 @@ static bool cut_schedule(struct reader *r)
  */
 static bool take_line(struct reader *r)
 {
-    if (!r->at.failed) {
-        r->at.line = (int)XML_GetCurrentLineNumber(r->xml);
+    if (!r->failed) {
+        r->line = (int)XML_GetCurrentLineNumber(r->xml);
     }
-    return !r->at.failed;
-}
-
-static void stop_if_failed(struct reader *r)
-{
-    if (r->at.failed) {
-        XML_StopParser(r->xml, XML_FALSE);
-    }
+    return !r->failed;
 }
 
 static void XMLCALL on_start(void *data, const char *name, const char **attrs)
@@ -65,11 +56,11 @@ static void XMLCALL on_start(void *data, const char *name, const char **attrs)
         }
 
         if (element == ELEMENTS) {
-            system_error(&r->at, "unknown element '%.64s'", name);
+            system_error(r, "unknown element '%.64s'", name);
         } else if ((system_language[element].parents >> parent & 1) == 0) {
-            system_error(&r->at, "element '%s' is not allowed here", name);
+            system_error(r, "element '%s' is not allowed here", name);
         } else if (r->depth + 1 == SYSTEM_MAX_DEPTH) {
-            system_error(&r->at, "elements are nested too deeply");
+            system_error(r, "elements are nested too deeply");
         } else {
             r->depth++;
             r->open[r->depth] = element;
@@ -79,15 +70,14 @@ static void XMLCALL on_start(void *data, const char *name, const char **attrs)
                 int n = snprintf(spaced, sizeof spaced, " %s ", a[0]);
                 if (n >= (int)sizeof spaced ||
                     strstr(system_language[element].attributes, spaced) == NULL) {
-                    system_error(&r->at, "element '%s' has no attribute '%.64s'",
+                    system_error(r, "element '%s' has no attribute '%.64s'",
                                  system_language[element].name, a[0]);
                 }
             }
         }
-        if (!r->at.failed && system_language[element].start != NULL) {
+        if (!r->failed && system_language[element].start != NULL) {
             system_language[element].start(r);
         }
-        stop_if_failed(r);
     }
 }
 
@@ -99,14 +89,13 @@ static void XMLCALL on_end(void *data, const char *name)
     if (take_line(r)) {
         enum element element = r->open[r->depth];
         if (element == PD && system_current_pd(r)->program == NULL) {
-            system_error(&r->at, "protection_domain '%s' has no program_image",
+            system_error(r, "protection_domain '%s' has no program_image",
                          system_current_pd(r)->name);
         } else if (element == CHANNEL && r->ends_read != 2) {
-            r->at.line = r->system->channel[r->system->nchannels - 1].line;
-            system_error(&r->at, "channel must have two ends");
+            r->line = r->system->channel[r->system->nchannels - 1].line;
+            system_error(r, "channel must have two ends");
         }
         r->depth--;
-        stop_if_failed(r);
     }
 }
 
@@ -116,8 +105,7 @@ static void XMLCALL on_text(void *data, const char *text, int n)
 
     for (int i = 0; i < n; i++) {
         if (strchr(" \t\r\n", text[i]) == NULL && take_line(r)) {
-            system_error(&r->at, "text does not belong here");
-            stop_if_failed(r);
+            system_error(r, "text does not belong here");
         }
     }
 }
@@ -132,48 +120,17 @@ static void XMLCALL on_doctype(void *data, const char *name, const char *system,
     (void)public;
     (void)internal;
     if (take_line(r)) {
-        system_error(&r->at, "document types are not supported");
-        stop_if_failed(r);
+        system_error(r, "document types are not supported");
     }
 }
 
-static const struct mkperf_shape_row setvar_rows[] = {
-    MKPERF_SHAPE_TEXT(struct mkperf_system_setvar, symbol), MKPERF_SHAPE_END};
-
-static const struct mkperf_shape_row pd_rows[] = {
-    MKPERF_SHAPE_TEXT(struct mkperf_system_pd, name),
-    MKPERF_SHAPE_TEXT(struct mkperf_system_pd, program),
-    MKPERF_SHAPE_TEXT(struct mkperf_system_pd, symbols),
-    MKPERF_SHAPE_ARRAY(struct mkperf_system_pd, map, nmaps, nmaps, NULL),
-    MKPERF_SHAPE_ARRAY(struct mkperf_system_pd, irq, nirqs, nirqs, NULL),
-    MKPERF_SHAPE_ARRAY(struct mkperf_system_pd, setvar, nsetvars, nsetvars, setvar_rows),
-    MKPERF_SHAPE_ARRAY(struct mkperf_system_pd, tcb, ntcbs, ntcbs, NULL),
-    MKPERF_SHAPE_END};
-
-static const struct mkperf_shape_row region_rows[] = {
-    MKPERF_SHAPE_TEXT(struct mkperf_system_region, name), MKPERF_SHAPE_END};
-
-static const struct mkperf_shape_row vcpu_rows[] = {
-    MKPERF_SHAPE_TEXT(struct mkperf_system_vcpu, name),
-    MKPERF_SHAPE_TEXT(struct mkperf_system_vcpu, machine), MKPERF_SHAPE_END};
-
-static const struct mkperf_shape_row domain_rows[] = {{.kind = MKPERF_SHAPE_IS_TEXT, .bytes = 1},
-                                                      MKPERF_SHAPE_END};
-
-static const struct mkperf_shape_row system_rows[] = {
-    MKPERF_SHAPE_ARRAY(struct mkperf_system, pd, npds, npds, pd_rows),
-    MKPERF_SHAPE_ARRAY(struct mkperf_system, vcpu, nvcpus, nvcpus, vcpu_rows),
-    MKPERF_SHAPE_ARRAY(struct mkperf_system, region, nregions, nregions, region_rows),
-    MKPERF_SHAPE_ARRAY(struct mkperf_system, channel, nchannels, nchannels, NULL),
-    MKPERF_SHAPE_ARRAY(struct mkperf_system, domain, ndomains, ndomains, domain_rows),
-    MKPERF_SHAPE_ARRAY(struct mkperf_system, window, nwindows, nwindows, NULL),
-    MKPERF_SHAPE_TEXT(struct mkperf_system, text),
-    MKPERF_SHAPE_END};
-
 void mkperf_system_free(struct mkperf_system *s)
 {
+    for (size_t i = 0; s != NULL && i < s->nkept; i++) {
+        free(s->kept[i]);
+    }
     if (s != NULL) {
-        mkperf_shape_free(system_rows, s);
+        free(s->kept);
         free(s);
     }
 }
@@ -182,40 +139,31 @@ enum mkperf_status mkperf_system_parse(const char *path, const char *text, size_
                                        struct mkperf_system **out, struct mkperf_error *e)
 {
     struct mkperf_system *s = mkperf_xcalloc(1, sizeof *s);
-    struct reader r = {
-        .system = s, .text = text, .at = {.path = path, .line = 1, .e = e}, .pd_open = {-1}};
+    struct reader r = {.system = s, .path = path, .line = 1, .e = e, .pd_open = {-1}};
 
+    s->pd = system_keep(s, mkperf_xcalloc(MKPERF_SYSTEM_MAX_PDS, sizeof *s->pd));
+    r.last = &r.names;
     if (n > MKPERF_SYSTEM_MAX_BYTES) {
-        system_error(&r.at, "larger than %d bytes", MKPERF_SYSTEM_MAX_BYTES);
+        system_error(&r, "larger than %d bytes", MKPERF_SYSTEM_MAX_BYTES);
     } else if ((r.xml = XML_ParserCreate(NULL)) == NULL) {
-        system_error(&r.at, "out of memory");
+        system_error(&r, "out of memory");
     } else {
+        s->text = memcpy(system_keep(s, mkperf_xcalloc(n + 1, 1)), text, n);
+        s->bytes = n;
         XML_SetUserData(r.xml, &r);
         XML_SetElementHandler(r.xml, on_start, on_end);
         XML_SetCharacterDataHandler(r.xml, on_text);
         XML_SetStartDoctypeDeclHandler(r.xml, on_doctype);
         if (XML_Parse(r.xml, text, (int)n, XML_TRUE) != XML_STATUS_OK && take_line(&r)) {
-            system_error(&r.at, "%s", XML_ErrorString(XML_GetErrorCode(r.xml)));
+            system_error(&r, "%s", XML_ErrorString(XML_GetErrorCode(r.xml)));
         }
         XML_ParserFree(r.xml);
+        r.xml = NULL;
     }
-    bool ok = !r.at.failed && system_resolve(s, r.names, &r.at) && cut_schedule(&r) &&
-              system_check(s, &r.at);
-    for (unsigned i = 0; i < REFERENCE_KINDS; i++) {
-        struct references *list = &r.names[i];
-        for (unsigned k = 0; k < list->n; k++) {
-            free(list->at[k].name);
-        }
-        free(list->at);
-    }
-    free(r.vm.machine);
-    if (!ok) {
+    if (r.failed || !system_resolve(&r) || !cut_schedule(&r) || !system_check(&r)) {
         mkperf_system_free(s);
         return e->status;
     }
-    s->text = mkperf_xrealloc(NULL, n + 1, 1);
-    memcpy(s->text, text, n);
-    s->bytes = n;
     *out = s;
     return MKPERF_OK;
 }

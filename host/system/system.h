@@ -20,6 +20,7 @@ enum mkperf_system_limits {
     /* Microkit's limits. An id is that of a channel, an irq or a child; a slot is that of a cspace. */
     MKPERF_SYSTEM_MAX_PDS = 63,
     MKPERF_SYSTEM_MAX_ID = 61,
+    MKPERF_SYSTEM_MAX_IRQ = 1019,
     MKPERF_SYSTEM_MAX_PRIORITY = 254,
     MKPERF_SYSTEM_MAX_SLOT = 63,
     /* Ours: the number of regions, channels, maps, ... of each kind, and the size of the file. */
@@ -117,8 +118,9 @@ struct mkperf_system_vcpu {
 struct mkperf_system_end {
     unsigned pd; /* index */
     uint32_t id;
-    bool pp;     /* from this end the PD may make protected calls */
-    bool notify; /* default true */
+    bool pp;            /* from this end the PD may make protected calls */
+    bool notify;        /* default true */
+    const char *symbol; /* of the PD, which the packer sets to `id`; NULL: none */
     int line;
 };
 
@@ -153,8 +155,10 @@ struct mkperf_system {
     /* The first element or attribute that was checked for its form and not kept, NULL: none. */
     const char *beyond;
     int beyond_line;
-    char *text; /* the file's */
+    char *text; /* the file's, and a NUL */
     size_t bytes;
+    void **kept; /* all memory of the members above */
+    size_t nkept, kept_room;
 };
 
 /*

@@ -10,48 +10,18 @@
 
 #include "system.h"
 
-/* Kinds of references. They are resolved in this order: REFER_ID needs the PDs of REFER_END. */
-enum reference_kind {
-    REFER_MAP,    /* map -> region */
-    REFER_SETVAR, /* setvar -> region */
-    REFER_END,    /* channel end -> PD */
-    REFER_ID,     /* symbol of setvar_id: channel end -> that PD's setvar */
-    REFER_TCB,    /* cap_tcb -> PD */
-    REFER_DOMAIN, /* protection_domain -> domain */
-    REFER_WINDOW, /* schedule_entry -> domain */
-    REFERENCE_KINDS,
-};
+/* Returns the index of an item by its name, or -1. */
+typedef int system_find(const struct mkperf_system *s, const char *name);
 
-struct references {
-    unsigned n;
-    struct reference {
-        char *name;
-        unsigned owner; /* index of the PD; of the channel for REFER_END and REFER_ID */
-        unsigned item;  /* index of the map, setvar, cap_tcb or channel end in the owner */
-        int line;
-    } * at;
-};
-
-/* The place in a file that error messages name. Only the first error is kept, because the others follow from it. */
-struct place {
-    const char *path;
+/* A name of an item, of which the number belongs at `at` in the array behind `array`. That may still move. */
+struct reference {
+    struct reference *next;
+    const char *name, *unknown; /* unknown: the message if nothing has that name */
+    system_find *find;
+    void **array;
+    size_t at;
     int line;
-    struct mkperf_error *e;
-    bool failed;
-    /* An item that has no place in its array. */
-    _Alignas(max_align_t) char spare[sizeof(struct mkperf_system_pd)];
 };
-/* elements.c. Sets the message "path:line: ..." if it is the first error. Always returns false. */
-bool system_error(struct place *at, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* Appends a setvar to the PD. Returns false, with an error, if the symbol is empty or has a setvar already. */
-bool system_add_setvar(struct place *at, struct mkperf_system_pd *pd, const char *symbol,
-                       enum mkperf_setvar_kind kind, unsigned index, uint64_t value);
-
-/* check.c. Resolves all references; then the other checks everything that needs the whole system. */
-bool system_resolve(struct mkperf_system *s, const struct references names[REFERENCE_KINDS],
-                    struct place *at);
-bool system_check(const struct mkperf_system *s, struct place *at);
 
 enum { SYSTEM_MAX_DEPTH = 80 };
 
@@ -82,12 +52,15 @@ enum element {
 };
 
 struct reader {
-    XML_Parser xml;
     struct mkperf_system *system;
-    struct references names[REFERENCE_KINDS];
-    struct place at;
-    const char *text;
-    const char **attributes; /* attributes of the element that begins */
+    /* The place in the file that error messages name. Only the first error is kept, because the others follow from it. */
+    const char *path;
+    int line;
+    struct mkperf_error *e;
+    bool failed;
+    XML_Parser xml;                  /* NULL: the file is read */
+    struct reference *names, **last; /* in the order of the file; where the next one belongs */
+    const char **attributes;         /* attributes of the element that begins */
     unsigned depth;
     enum element open[SYSTEM_MAX_DEPTH];
     int pd_open[SYSTEM_MAX_DEPTH]; /* the innermost PD at each depth, -1 */
@@ -106,6 +79,22 @@ extern const struct system_element {
     void (*start)(struct reader *r); /* reads them; NULL if there is nothing to read */
 } system_language[ELEMENTS];
 
+/* Sets the message "path:line: ..." if it is the first error, and ends reading. Always returns false. */
+bool system_error(struct reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+system_find system_domain_named;
+
+/* Returns memory of malloc, which then lives as long as the system. */
+void *system_keep(struct mkperf_system *s, void *p);
+
 struct mkperf_system_pd *system_current_pd(struct reader *r);
+
+/* Appends a setvar to the PD. Returns false, with an error, if the symbol is empty or has a setvar already. */
+bool system_add_setvar(struct reader *r, struct mkperf_system_pd *pd, const char *symbol,
+                       enum mkperf_setvar_kind kind, unsigned index, uint64_t value);
+
+/* check.c. Resolves all references; then the other checks everything that needs the whole system. */
+bool system_resolve(struct reader *r);
+bool system_check(struct reader *r);
 
 #endif
