@@ -122,9 +122,10 @@ struct page_schedule {
     size_t wokens;
     const struct mkperf_schedule_window *window; /* in the order of time */
     size_t windows;
-    struct mkperf_schedule *kept;           /* not NULL: it has the intervals and the wakings */
-    uint64_t lost;                          /* the number of lost events that the gaps report */
-    uint64_t since_ns;                      /* earlier events were discarded; 0: none were */
+    struct mkperf_schedule
+        *kept;         /* of a recording with more than PAGE_INTERVALS intervals: its files */
+    uint64_t lost;     /* the number of lost events that the gaps report */
+    uint64_t since_ns; /* earlier events were discarded; 0: none were */
     const struct mkperf_analysis *analysis; /* NULL: none were recorded */
 };
 
@@ -157,12 +158,11 @@ struct page_schedule {
  */
 
 /* Writes all of it. `from` is the beginning of the page's time; what was before is cut off. `lost` is the number of lost events
- * that the end of the session reported. It is 0 while the session runs; then the number that the gaps report is written.
- * False: a temporary file cannot be read. */
-bool page_schedule_put(struct page_columns *c, const struct page_schedule *s, uint64_t from,
+ * that the end of the session reported. It is 0 while the session runs; then the number that the gaps report is written. */
+void page_schedule_put(struct page_columns *c, const struct page_schedule *s, uint64_t from,
                        uint64_t lost);
-/* Returns the answer about the stretch from..to, in ns since `origin`, of a schedule with `kept`. It has single intervals if there
- * are at most `most`. The caller frees it. Empty: a temporary file cannot be read. */
+/* Returns the answer about the stretch from..to, in ns since `origin`. It has single intervals if there are at most `most`. The
+ * caller frees it. */
 struct page_bytes page_schedule_stretch(const struct page_schedule *s, uint64_t origin,
                                         uint64_t from, uint64_t to, size_t most);
 /* Stores when the first interval begins and the last one ends. False: there is no interval. */
@@ -222,7 +222,7 @@ struct page_input page_input_of(struct mkperf_frames *f, const char *file);
 /* Stores the page's time, in ns: the earliest and the latest time of a sample, a mark or an interval. */
 void page_data_span(const struct page_input *in, uint64_t *first, uint64_t *last);
 
-/* Returns the container, which the caller frees. Empty: a temporary file of schedule.kept cannot be read. */
+/* Returns the container, which the caller frees. */
 struct page_bytes page_data_make(const struct page_input *in);
 
 #endif

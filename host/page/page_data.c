@@ -272,13 +272,9 @@ struct page_bytes page_data_make(const struct page_input *in)
     PAGE_COLUMN(&m.c, "q_queue", (size_t)(end - fill), fill[i].queue);
     PAGE_COLUMN(&m.c, "q_entries", (size_t)(end - fill), fill[i].entries);
     put_json(&m);
-    bool read =
-        in->schedule.analysis == NULL ||
+    if (in->schedule.analysis != NULL) {
         page_schedule_put(&m.c, &in->schedule, m.first, mkperf_lost_sum(m.p->totals.sched_lost));
-    mkperf_hash_free(&m.texts);
-    struct page_bytes b = page_columns_finish(&m.c);
-    if (!read) {
-        page_bytes_free(&b);
     }
-    return b;
+    mkperf_hash_free(&m.texts);
+    return page_columns_finish(&m.c);
 }

@@ -28,36 +28,56 @@ struct page_stretch {
     size_t most;       /* the largest number of single intervals; SIZE_MAX: there is no limit */
 };
 
+__extension__ typedef unsigned __int128 wide; /* of the product of a time and a number of parts */
+
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
-/* Calls `each` with blocks of intervals in the order of the recording. The blocks contain all intervals that overlap from..to, and
- * may contain others. False: the temporary file cannot be read. */
-static bool intervals_each(const struct page_schedule *s, uint64_t from, uint64_t to,
-                           void (*each)(void *self, const struct mkperf_interval *i, size_t n),
-                           void *self)
+/* Copies records of a large recording. Pages of its map that were read would be memory of the process. */
+static void read_records(struct mkperf_spool *spool, size_t first, void *records, size_t n)
 {
-    struct mkperf_interval *room;
-    bool read = true;
-
-    if (s->kept == NULL) {
-        each(self, s->interval, s->intervals);
-        return true;
+    if (mkperf_spool_read(spool, first, records, n) != n) {
+        fputs("mkperf: temporary file: cannot be read (TMPDIR names its directory)\n", stderr);
+        exit(1);
     }
-    room = mkperf_xcalloc(MKPERF_SCHEDULE_BLOCK, sizeof *room);
-    for (size_t i = 0; i < s->kept->blocks && read; i++) {
-        const struct mkperf_schedule_block *b = &s->kept->block[i];
-        if (b->to > from && b->from < to) {
-            size_t n = mkperf_spool_read(&s->kept->intervals, i * MKPERF_SCHEDULE_BLOCK, room,
-                                         MKPERF_SCHEDULE_BLOCK);
-            read = n > 0;
-            each(self, room, n);
+}
+
+/* Calls `each`, if it is not NULL, with the intervals that overlap the stretch, in the order of the recording. Returns their number. */
+static size_t intervals_each(const struct page_schedule *s, const struct page_stretch *stretch,
+                             void (*each)(void *self, const struct mkperf_interval *i), void *self)
+{
+    struct mkperf_interval *room = mkperf_xcalloc(MKPERF_SCHEDULE_BLOCK, sizeof *room);
+    size_t found = 0;
+
+    for (size_t first = 0, n; first < s->intervals; first += n) {
+        const struct mkperf_interval *i = &s->interval[first];
+
+        n = earlier(MKPERF_SCHEDULE_BLOCK, s->intervals - first);
+        if (s->kept != NULL) {
+            const struct mkperf_schedule_block *b = &s->kept->block[first / MKPERF_SCHEDULE_BLOCK];
+            if (b->to <= stretch->from || b->from >= stretch->to) {
+                continue;
+            }
+            if (each == NULL && b->from >= stretch->from && b->to <= stretch->to) {
+                found += n;
+                continue;
+            }
+            read_records(&s->kept->intervals, first, room, n);
+            i = room;
+        }
+        for (size_t k = 0; k < n; k++) {
+            if (i[k].to > stretch->from && i[k].from < stretch->to) {
+                found++;
+                if (each != NULL) {
+                    each(self, &i[k]);
+                }
+            }
         }
     }
     free(room);
-    return read;
+    return found;
 }
 
 static bool same_list(const struct mkperf_interval *a, const struct mkperf_interval *b)
@@ -65,31 +85,38 @@ static bool same_list(const struct mkperf_interval *a, const struct mkperf_inter
     return a->pd == b->pd && a->state == b->state && a->core == b->core;
 }
 
-/* Stores the intervals that end after `from`, list after list. Cuts them there, and joins those that continue each other. Returns
- * their number. */
-static size_t make_lists(struct mkperf_interval *out, const struct mkperf_interval *interval,
-                         size_t intervals, uint64_t from)
-{
-    size_t all = 0, n = 0;
+struct lists {
+    struct mkperf_interval *interval;
+    size_t n;
+    uint64_t origin; /* what was before is cut off */
+};
 
-    for (size_t i = 0; i < intervals; i++) {
-        if (interval[i].to > from) {
-            out[all] = interval[i];
-            out[all++].from = page_later(interval[i].from, from);
-        }
-    }
+static void add_interval(void *self, const struct mkperf_interval *i)
+{
+    struct lists *l = self;
+
+    l->interval[l->n] = *i;
+    l->interval[l->n++].from = page_later(i->from, l->origin);
+}
+
+/* Sorts the intervals list after list, and joins those that continue each other. */
+static void make_lists(struct lists *l)
+{
+    struct mkperf_interval *out = l->interval;
+    size_t all = l->n;
+
     MKPERF_SORT(out, all, MKPERF_UP(out, pd), MKPERF_UP(out, state), MKPERF_UP(out, core),
                 MKPERF_UP(out, from), MKPERF_UP(out, to));
+    l->n = 0;
     for (size_t i = 0; i < all; i++) {
-        struct mkperf_interval *last = n > 0 ? &out[n - 1] : NULL;
+        struct mkperf_interval *last = l->n > 0 ? &out[l->n - 1] : NULL;
         if (last != NULL && same_list(last, &out[i]) && last->to == out[i].from &&
             last->by == out[i].by && last->serving == out[i].serving) {
             last->to = out[i].to;
         } else {
-            out[n++] = out[i];
+            out[l->n++] = out[i];
         }
     }
-    return n;
 }
 
 static void put_list(struct mkperf_textout *t, uint64_t pd, uint64_t state, uint64_t core,
@@ -107,259 +134,187 @@ static uint64_t gap_before(const struct mkperf_interval *i, bool first, uint64_t
     return i->from > end ? i->from - end : 0;
 }
 
-static void put_exact(struct page_columns *c, const struct mkperf_interval *interval,
-                      size_t intervals, uint64_t origin)
+static void put_exact(struct page_columns *c, const struct page_schedule *s,
+                      const struct page_stretch *stretch, size_t found)
 {
-    struct mkperf_interval *in = mkperf_xcalloc(intervals + 1, sizeof *in);
-    size_t n = make_lists(in, interval, intervals, origin);
+    struct lists all = {.interval = mkperf_xcalloc(found + 1, sizeof *all.interval),
+                        .origin = stretch->origin};
+    const struct mkperf_interval *in = all.interval;
 
+    intervals_each(s, stretch, add_interval, &all);
+    make_lists(&all);
     mkperf_json(&c->json, "'exact':true,'lists':[");
-    for (size_t first = 0, end; first < n; first = end) {
+    for (size_t first = 0, end; first < all.n; first = end) {
         end = first + 1;
-        while (end < n && same_list(&in[first], &in[end])) {
+        while (end < all.n && same_list(&in[first], &in[end])) {
             end++;
         }
         put_list(&c->json, in[first].pd, in[first].state, in[first].core, first, end - first);
     }
     mkperf_json(&c->json, "]");
-    PAGE_COLUMN(c, "i_gap", n,
-                gap_before(&in[i], i == 0 || !same_list(&in[i - 1], &in[i]), origin));
-    PAGE_COLUMN(c, "i_length", n, in[i].to - in[i].from);
-    PAGE_COLUMN(c, "i_by", n, pd_or_none(in[i].by));
-    PAGE_COLUMN(c, "i_for", n, pd_or_none(in[i].serving));
-    free(in);
+    PAGE_COLUMN(c, "i_gap", all.n,
+                gap_before(&in[i], i == 0 || !same_list(&in[i - 1], &in[i]), stretch->origin));
+    PAGE_COLUMN(c, "i_length", all.n, in[i].to - in[i].from);
+    PAGE_COLUMN(c, "i_by", all.n, pd_or_none(in[i].by));
+    PAGE_COLUMN(c, "i_for", all.n, pd_or_none(in[i].serving));
+    free(all.interval);
 }
 
-/* ---- a stretch of a recording that is not in memory ---- */
+/* ---- sums of a stretch that has too many intervals ---- */
 
-struct scan {
+struct sums {
     const struct page_stretch *stretch;
     uint32_t cores;
     size_t parts;
-    size_t found;                     /* the number of intervals that overlap the stretch */
-    struct mkperf_interval *interval; /* the first of them, at most stretch->most + 1 */
-    size_t room;
-    /* For each PD, state and core 1 + the number of its list; 0: it has no interval. */
-    uint32_t *list;
+    uint32_t
+        *list; /* for each PD, state and core 1 + the number of its list; 0: it has no interval */
     uint64_t **sum; /* for each list the time in ns in each part */
-    size_t lists, sum_room;
+    size_t lists, room;
 };
 
 /* Returns the time at which a part of the stretch begins. */
-static uint64_t edge(const struct scan *s, size_t part)
+static uint64_t edge(const struct sums *s, size_t part)
 {
-    uint64_t span = s->stretch->to - s->stretch->from;
+    const struct page_stretch *of = s->stretch;
 
-    return s->stretch->from + span / s->parts * part + span % s->parts * part / s->parts;
+    return of->from + (uint64_t)((wide)(of->to - of->from) * part / s->parts);
 }
 
-static size_t part_of(const struct scan *s, uint64_t ns)
+static void add_to_sums(void *self, const struct mkperf_interval *i)
 {
-    double span = (double)(s->stretch->to - s->stretch->from);
-    size_t part = (size_t)((double)(ns - s->stretch->from) / span * (double)s->parts);
+    struct sums *s = self;
+    const struct page_stretch *of = s->stretch;
+    uint64_t at = page_later(i->from, of->from), to = earlier(i->to, of->to);
+    uint32_t *list = &s->list[((size_t)i->pd * MKPERF_PD_STATES + i->state) * s->cores + i->core];
 
-    part = part < s->parts ? part : s->parts - 1;
-    while (part > 0 && edge(s, part) > ns) {
-        part--;
+    if (i->state == MKPERF_PD_WAITING) {
+        return;
     }
-    while (part + 1 < s->parts && edge(s, part + 1) <= ns) {
-        part++;
+    if (*list == 0) {
+        MKPERF_GROW(s->sum, s->room, s->lists + 1);
+        s->sum[s->lists++] = mkperf_xcalloc(s->parts, sizeof **s->sum);
+        *list = (uint32_t)s->lists;
     }
-    return part;
-}
-
-static void scan_block(void *self, const struct mkperf_interval *i, size_t n)
-{
-    struct scan *s = self;
-
-    for (; n > 0; n--, i++) {
-        if (i->to <= s->stretch->from || i->from >= s->stretch->to) {
-            continue;
-        }
-        if (s->found++ <= s->stretch->most) {
-            MKPERF_GROW(s->interval, s->room, s->found);
-            s->interval[s->found - 1] = *i;
-        }
-        if (i->state != MKPERF_PD_WAITING) {
-            uint64_t at = page_later(i->from, s->stretch->from),
-                     to = earlier(i->to, s->stretch->to);
-            uint32_t *list =
-                &s->list[((size_t)i->pd * MKPERF_PD_STATES + i->state) * s->cores + i->core];
-
-            if (*list == 0) {
-                MKPERF_GROW(s->sum, s->sum_room, s->lists + 1);
-                s->sum[s->lists++] = mkperf_xcalloc(s->parts, sizeof **s->sum);
-                *list = (uint32_t)s->lists;
-            }
-            uint64_t *sum = s->sum[*list - 1];
-            for (size_t part = part_of(s, at); at < to; part++) {
-                uint64_t end = part + 1 < s->parts ? earlier(edge(s, part + 1), to) : to;
-                sum[part] += end - at;
-                at = end;
-            }
-        }
+    /* The last part that begins at `at` or before. */
+    size_t part = (size_t)(((wide)(at - of->from + 1) * s->parts - 1) / (of->to - of->from));
+    for (uint64_t end; at < to; at = end) {
+        end = earlier(edge(s, part + 1), to);
+        s->sum[*list - 1][part++] += end - at;
     }
 }
 
-/* Writes the members `exact`, `found`, `parts` and `lists` of the JSON text, and their columns. *exact: single intervals were
- * written. False: the temporary file cannot be read, and the text and the columns are incomplete. */
-static bool put_intervals(struct page_columns *c, const struct page_schedule *s,
-                          const struct page_stretch *stretch, bool *exact)
+static void put_sums(struct page_columns *c, const struct page_schedule *s,
+                     const struct page_stretch *stretch, size_t found)
 {
     const struct mkperf_analysis *a = s->analysis;
-    struct scan scan = {.stretch = stretch, .cores = a->ncores, .parts = PARTS_MOST};
-    size_t lists = (size_t)a->npds * MKPERF_PD_STATES * a->ncores;
-    bool read = true;
+    struct sums sums = {.stretch = stretch, .cores = a->ncores, .parts = PARTS_MOST};
+    size_t per_pd = (size_t)MKPERF_PD_STATES * a->ncores;
 
-    *exact = true;
-    if (s->kept == NULL) {
-        put_exact(c, s->interval, s->intervals, stretch->origin);
-        return true;
+    while (sums.parts > PARTS_LEAST && sums.parts * a->npds > PARTS_OF_ALL / 4) {
+        sums.parts /= 2; /* a PD has about four lists */
     }
-    while (scan.parts > PARTS_LEAST && scan.parts * a->npds > PARTS_OF_ALL / 4) {
-        scan.parts /= 2; /* a PD has about four lists */
-    }
-    scan.list = mkperf_xcalloc(lists + 1, sizeof *scan.list);
-    read = intervals_each(s, stretch->from, stretch->to, scan_block, &scan);
-    *exact = scan.found <= stretch->most;
-    if (read && *exact) {
-        put_exact(c, scan.interval, scan.found, stretch->origin);
-    } else if (read) {
-        size_t all = scan.lists * scan.parts, per_pd = (size_t)MKPERF_PD_STATES * scan.cores;
-        size_t n = 0;
-        mkperf_json(&c->json, "'exact':false,'found':%zu,'parts':%zu,'lists':[", scan.found,
-                    scan.parts);
-        for (size_t i = 0; n < scan.lists; i++) {
-            if (scan.list[i] != 0) {
-                n++;
-                put_list(&c->json, i / per_pd, i / scan.cores % MKPERF_PD_STATES, i % scan.cores,
-                         (scan.list[i] - 1) * scan.parts, scan.parts);
-            }
+    sums.list = mkperf_xcalloc(a->npds * per_pd + 1, sizeof *sums.list);
+    intervals_each(s, stretch, add_to_sums, &sums);
+    mkperf_json(&c->json, "'exact':false,'found':%zu,'parts':%zu,'lists':[", found, sums.parts);
+    for (size_t i = 0; i < a->npds * per_pd; i++) {
+        if (sums.list[i] != 0) {
+            put_list(&c->json, i / per_pd, i / a->ncores % MKPERF_PD_STATES, i % a->ncores,
+                     (sums.list[i] - 1) * sums.parts, sums.parts);
         }
-        mkperf_json(&c->json, "]");
-        PAGE_COLUMN(c, "b_ns", all, scan.sum[i / scan.parts][i % scan.parts]);
     }
-    for (size_t i = 0; i < scan.lists; i++) {
-        free(scan.sum[i]);
+    mkperf_json(&c->json, "]");
+    PAGE_COLUMN(c, "b_ns", sums.lists * sums.parts, sums.sum[i / sums.parts][i % sums.parts]);
+    for (size_t i = 0; i < sums.lists; i++) {
+        free(sums.sum[i]);
     }
-    free(scan.sum);
-    free(scan.list);
-    free(scan.interval);
-    return read;
+    free(sums.sum);
+    free(sums.list);
 }
 
-/* The wakings of a stretch of time, and the time from each waking until its PD ran. */
+/* ---- wakings of a stretch of time, and the time from each waking until its PD ran ---- */
+
 struct wakings {
     struct mkperf_woken *woken;
     size_t n, room;
     uint64_t *ran; /* for each waking 1 + the time in ns when the PD ran; 0: it is not known */
-    /* The wakings of each PD that has not run since are a list, from the newest to the oldest. A number is that of a waking + 1;
+    /* The wakings of each PD after which it has not run yet are a list in the order of time. A number is that of a waking + 1;
      * 0 ends the list. */
-    uint32_t *waiting; /* for each PD its newest waking */
-    uint32_t *before;  /* for each waking the next older one */
-    size_t next;       /* the first waking that is later than all intervals so far */
+    uint32_t *first; /* for each PD */
+    uint32_t *next;  /* for each waking */
 };
 
-static void add_waking(struct wakings *w, const struct mkperf_woken *woken)
+/* Ends the wakings of a PD before the end of an interval in which it ran, or in which its state is not known. */
+static void end_wakings(void *self, const struct mkperf_interval *i)
 {
-    MKPERF_GROW(w->woken, w->room, w->n + 1);
-    w->woken[w->n++] = *woken;
+    struct wakings *w = self;
+    uint32_t *number = &w->first[i->pd];
+
+    if (i->state != MKPERF_PD_RUNNING && i->state != MKPERF_PD_UNKNOWN) {
+        return;
+    }
+    for (; *number != 0 && w->woken[*number - 1].time < i->to; *number = w->next[*number - 1]) {
+        uint64_t time = w->woken[*number - 1].time;
+        w->ran[*number - 1] = i->state == MKPERF_PD_RUNNING ? 1 + page_later(i->from, time) - time
+                                                            : 0;
+    }
 }
 
-/* Collects the wakings from..to of a recording that is not in memory, and with `wake_ups` only notifications and interrupts. Of
- * another recording it collects all wakings since `from`. */
-static bool find_wakings(struct wakings *w, const struct page_schedule *s, uint64_t from,
-                         uint64_t to, bool wake_ups)
+/* Writes the columns of wakings. `whole`: the column w_ran is wanted, and of a large recording no other wakings than notifications
+ * and interrupts. */
+static void put_wakings(struct page_columns *c, const struct page_schedule *s,
+                        const struct page_stretch *stretch, bool whole)
 {
     enum { ROOM = 4096 };
-    struct mkperf_woken *room;
-    size_t low = 0, got = 1;
+    struct wakings all = {.n = 0};
+    struct mkperf_woken *room = mkperf_xcalloc(ROOM, sizeof *room);
+    size_t low = 0, high = s->wokens;
 
-    if (s->kept == NULL) {
-        for (size_t i = 0; i < s->wokens; i++) {
-            if (s->woken[i].time >= from) {
-                add_waking(w, &s->woken[i]);
-            }
-        }
-        return true;
-    }
-    struct mkperf_spool *spool = &s->kept->wakings;
-    room = mkperf_xcalloc(ROOM, sizeof *room);
-    /* Finds the first waking in from..to. */
-    for (size_t high = spool->count; low < high && got > 0;) {
+    while (low < high) { /* finds the first waking of the stretch */
         size_t middle = low + (high - low) / 2;
-        got = mkperf_spool_read(spool, middle, room, 1);
-        high = room->time >= from ? middle : high;
-        low = room->time >= from ? low : middle + 1;
+        if (s->woken[middle].time < stretch->from) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
     }
-    for (bool on = true; on && got > 0 && low < spool->count; low += got) {
-        got = mkperf_spool_read(spool, low, room, ROOM);
-        for (size_t i = 0; i < got && on; i++) {
-            on = room[i].time <= to;
-            bool wake_up = room[i].kind == MKPERF_SCHED_NOTIFY || room[i].kind == MKPERF_SCHED_IRQ;
-            if (on && (!wake_ups || wake_up)) {
-                add_waking(w, &room[i]);
+    for (size_t first = low, n = 1; n > 0 && first < s->wokens; first += n) {
+        const struct mkperf_woken *w = &s->woken[first];
+        size_t most = earlier(ROOM, s->wokens - first);
+        if (s->kept != NULL) {
+            read_records(&s->kept->wakings, first, room, most);
+            w = room;
+        }
+        for (n = 0; n < most && w[n].time <= stretch->to; n++) {
+            if (!whole || s->kept == NULL || w[n].kind == MKPERF_SCHED_NOTIFY ||
+                w[n].kind == MKPERF_SCHED_IRQ) {
+                MKPERF_GROW(all.woken, all.room, all.n + 1);
+                all.woken[all.n++] = w[n];
             }
         }
     }
     free(room);
-    return got > 0;
-}
-
-/* Removes the wakings before the end of an interval in which a PD ran, or in which its state is not known. Stores when it ran. */
-static void follow_block(void *self, const struct mkperf_interval *i, size_t n)
-{
-    struct wakings *w = self;
-
-    for (; n > 0; n--, i++) {
-        if (i->state != MKPERF_PD_RUNNING && i->state != MKPERF_PD_UNKNOWN) {
-            continue;
-        }
-        uint32_t *at = &w->waiting[i->pd];
-        for (; w->next < w->n && w->woken[w->next].time < i->to; w->next++) {
-            uint32_t pd = w->woken[w->next].to;
-            w->before[w->next] = w->waiting[pd];
-            w->waiting[pd] = (uint32_t)w->next + 1;
-        }
-        while (*at != 0) {
-            uint32_t number = *at - 1;
-            uint64_t time = w->woken[number].time;
-            if (time >= i->to) { /* the interval of another PD ended later; this waking stays */
-                at = &w->before[number];
-                continue;
-            }
-            *at = w->before[number];
-            w->ran[number] = i->state == MKPERF_PD_RUNNING ? 1 + page_later(i->from, time) - time
-                                                           : 0;
-        }
-    }
-}
-
-/* Writes the columns of wakings. `ran`: the column w_ran is wanted. */
-static bool put_wakings(struct page_columns *c, const struct page_schedule *s, uint64_t origin,
-                        uint64_t from, uint64_t to, bool ran)
-{
-    struct wakings all = {.n = 0};
-    bool read = find_wakings(&all, s, from, to, ran);
-    const struct mkperf_woken *w = all.woken;
-
     all.ran = mkperf_xcalloc(all.n + 1, sizeof *all.ran);
-    all.before = mkperf_xcalloc(all.n + 1, sizeof *all.before);
-    all.waiting = mkperf_xcalloc((size_t)s->analysis->npds + 1, sizeof *all.waiting);
-    if (ran) {
-        read = intervals_each(s, from, to, follow_block, &all) && read;
+    all.first = mkperf_xcalloc((size_t)s->analysis->npds + 1, sizeof *all.first);
+    all.next = mkperf_xcalloc(all.n + 1, sizeof *all.next);
+    for (size_t i = all.n; i-- > 0;) {
+        uint32_t *first = &all.first[all.woken[i].to];
+        all.next[i] = *first;
+        *first = (uint32_t)i + 1;
     }
-    PAGE_COLUMN(c, "w_delta", all.n, w[i].time - (i > 0 ? w[i - 1].time : origin));
+    if (whole) {
+        intervals_each(s, stretch, end_wakings, &all);
+    }
+    const struct mkperf_woken *w = all.woken;
+    PAGE_COLUMN(c, "w_delta", all.n, w[i].time - (i > 0 ? w[i - 1].time : stretch->origin));
     PAGE_COLUMN(c, "w_kind", all.n, w[i].kind);
     PAGE_COLUMN(c, "w_from", all.n, pd_or_none(w[i].from));
     PAGE_COLUMN(c, "w_to", all.n, w[i].to);
     PAGE_COLUMN(c, "w_irq", all.n, w[i].irq);
-    page_column(c, "w_ran", all.ran, ran ? all.n : 0);
+    page_column(c, "w_ran", all.ran, whole ? all.n : 0);
     free(all.woken);
     free(all.ran);
-    free(all.before);
-    free(all.waiting);
-    return read;
+    free(all.first);
+    free(all.next);
 }
 
 static void put_gaps(struct page_columns *c, const struct page_schedule *s, uint64_t from)
@@ -380,28 +335,32 @@ static void put_gaps(struct page_columns *c, const struct page_schedule *s, uint
 }
 
 /* Writes the intervals of a stretch of time and, if they are exact or `whole` is set, its wakings. */
-static bool put_stretch(struct page_columns *c, const struct page_schedule *s,
+static void put_stretch(struct page_columns *c, const struct page_schedule *s,
                         const struct page_stretch *stretch, bool whole)
 {
-    bool exact, read = put_intervals(c, s, stretch, &exact);
+    size_t found = intervals_each(s, stretch, NULL, NULL);
 
-    return (!exact && !whole) ||
-           (put_wakings(c, s, stretch->origin, stretch->from, stretch->to, whole) && read);
+    (found <= stretch->most ? put_exact : put_sums)(c, s, stretch, found);
+    if (found <= stretch->most || whole) {
+        put_wakings(c, s, stretch, whole);
+    }
 }
 
-bool page_schedule_put(struct page_columns *c, const struct page_schedule *s, uint64_t from,
+void page_schedule_put(struct page_columns *c, const struct page_schedule *s, uint64_t from,
                        uint64_t lost)
 {
     const struct mkperf_analysis *a = s->analysis;
-    const uint64_t begin = page_later(page_later(a->first_ns, s->since_ns), from);
+    const uint64_t begin = page_later(a->first_ns, from), since = page_later(begin, s->since_ns);
     const uint64_t end = page_later(a->last_ns, from);
-    const struct page_stretch all = {
-        .origin = from, .from = begin, .to = page_later(end, begin + 1), .most = PAGE_INTERVALS};
+    const struct page_stretch all = {.origin = from,
+                                     .from = begin,
+                                     .to = page_later(end, begin + 1),
+                                     .most = s->kept != NULL ? PAGE_INTERVALS : SIZE_MAX};
 
     mkperf_json(&c->json,
                 ",'sched':{'events':%" PRIu64 ",'lost':%" PRIu64 ",'from':%" PRIu64 ",'to':%" PRIu64
                 ",'cut':%hhd,'kinds':[",
-                a->events, page_later(lost, s->lost), begin - from, end - from,
+                a->events, page_later(lost, s->lost), since - from, end - from,
                 s->since_ns > a->first_ns);
     for (unsigned i = 0; i < MKPERF_SCHED_KINDS; i++) {
         mkperf_json(&c->json, ",%s", mkperf_sched_kind_names[i]);
@@ -426,7 +385,7 @@ bool page_schedule_put(struct page_columns *c, const struct page_schedule *s, ui
         }
     }
     mkperf_json(&c->json, "],");
-    bool read = put_stretch(c, s, &all, true);
+    put_stretch(c, s, &all, true);
     mkperf_json(&c->json, "}");
     uint32_t *at = mkperf_xcalloc(s->calls + 1, sizeof *at); /* the calls that are written */
     const struct mkperf_schedule_call *call = s->call;
@@ -450,7 +409,6 @@ bool page_schedule_put(struct page_columns *c, const struct page_schedule *s, ui
     }
     PAGE_COLUMN(c, "d_delta", n, w[i].from - (i > 0 ? w[i - 1].from : from));
     PAGE_COLUMN(c, "d_window", n, w[i].number);
-    return read;
 }
 
 struct page_bytes page_schedule_stretch(const struct page_schedule *s, uint64_t origin,
@@ -462,25 +420,19 @@ struct page_bytes page_schedule_stretch(const struct page_schedule *s, uint64_t 
 
     page_columns_begin(&c);
     mkperf_json(&c.json, "{'from':%" PRIu64 ",'to':%" PRIu64 ",", from, to);
-    bool read = put_stretch(&c, s, &stretch, false);
-    struct page_bytes b = page_columns_finish(&c);
-    if (!read) {
-        page_bytes_free(&b);
-    }
-    return b;
+    put_stretch(&c, s, &stretch, false);
+    return page_columns_finish(&c);
 }
 
 bool page_schedule_span(const struct page_schedule *s, uint64_t *from, uint64_t *to)
 {
     *from = UINT64_MAX;
     *to = 0;
-    for (size_t i = 0; s->kept != NULL && i < s->kept->blocks; i++) {
-        *from = s->kept->block[i].from < *from ? s->kept->block[i].from : *from;
-        *to = page_later(s->kept->block[i].to, *to);
-    }
-    for (size_t i = 0; i < s->intervals; i++) {
-        *from = s->interval[i].from < *from ? s->interval[i].from : *from;
-        *to = page_later(s->interval[i].to, *to);
+    for (size_t i = 0; i < s->intervals; i += s->kept != NULL ? MKPERF_SCHEDULE_BLOCK : 1) {
+        const struct mkperf_schedule_block *b =
+            s->kept != NULL ? &s->kept->block[i / MKPERF_SCHEDULE_BLOCK] : NULL;
+        *from = earlier(b != NULL ? b->from : s->interval[i].from, *from);
+        *to = page_later(b != NULL ? b->to : s->interval[i].to, *to);
     }
     return *to > 0;
 }

@@ -223,10 +223,11 @@ static void check_stretch(uint64_t from, uint64_t to, size_t most, bool exact)
                  {SERVER, MKPERF_PD_RUNNING}, {STORE, MKPERF_PD_READY},
                  {STORE, MKPERF_PD_RUNNING},  {DRIVER, MKPERF_PD_RUNNING},
                  {STORE, MKPERF_PD_UNKNOWN}};
-    struct page_schedule kept = {.kept = &profile.schedule, .analysis = profile.sched};
+    struct page_schedule kept = page_input_of(&frames, "story").schedule;
     char *whole = json, key[64];
     struct page_bytes all = data;
 
+    kept.kept = &profile.schedule;
     data = page_schedule_stretch(&kept, 1000000, from, to, most);
     uint32_t length = data.p[8] | (uint32_t)data.p[9] << 8 | (uint32_t)data.p[10] << 16;
     json = strndup((const char *)data.p + 12, length);
@@ -298,7 +299,6 @@ static void test_wake_ups(void **state)
 
     (void)state;
     in.schedule.kept = &profile.schedule;
-    in.schedule.intervals = in.schedule.wokens = 0;
     for (unsigned kept = 0; kept < 2; kept++) {
         uint64_t at = 0, seen = 0;
         if (kept == 1) {
