@@ -22,13 +22,10 @@
  * A source of a target's bytes: a serial line, a socket, a capture.
  *
  * Owns: opening, reading, writing, closing. Called by the connection; it knows nothing of frames. A kind
- * of source is a row of the table in source.c, and the function that opens it.
+ * of source is a row of the table in source.c, and the function that opens it, which may leave a descriptor open if it fails.
  */
 
 struct mkperf_source;
-
-typedef enum mkperf_status mkperf_source_open_fn(struct mkperf_source *s, const char *where,
-                                                 struct mkperf_error *e);
 
 struct mkperf_source_ops {
     const char *scheme; /* the part before the colon */
@@ -36,7 +33,7 @@ struct mkperf_source_ops {
     const char *help;
     bool interactive; /* a target is at the other end; otherwise it is a replay */
     bool network;     /* a second attempt to open may succeed */
-    mkperf_source_open_fn *open;
+    enum mkperf_status (*open)(struct mkperf_source *s, const char *where, struct mkperf_error *e);
     /* Reads up to n bytes. *got = 0: none have arrived. MKPERF_ERR_LINK: the other end is gone, or the
      * replay has ended. */
     enum mkperf_status (*read)(struct mkperf_source *s, void *p, size_t n, size_t *got,
@@ -71,25 +68,6 @@ enum mkperf_status mkperf_source_init(struct mkperf_source *s, const char *spec,
 enum mkperf_status mkperf_source_open(struct mkperf_source *s, struct mkperf_error *e);
 void mkperf_source_close(struct mkperf_source *s); /* idempotent; may be opened again */
 void mkperf_source_end(struct mkperf_source *s);   /* closes permanently; idempotent */
-
-/* ---- source_line.c ---- */
-
-/* Of every kind's descriptor, which is non-blocking, or a file's. */
-enum mkperf_status mkperf_source_fd_read(struct mkperf_source *s, void *p, size_t n, size_t *got,
-                                         struct mkperf_error *e);
-enum mkperf_status mkperf_source_fd_write(struct mkperf_source *s, const void *p, size_t n,
-                                          struct mkperf_error *e);
-/* Waits for a descriptor. Returns 0, ETIMEDOUT after some seconds (0: never), or EINTR: the user stops it. */
-int mkperf_source_wait(const struct mkperf_source *s, int fd, short events, double seconds);
-
-/* ---- the functions that the table in source.c refers to ---- */
-
-mkperf_source_open_fn mkperf_open_serial, mkperf_open_unix, mkperf_open_sddf, mkperf_open_file;
-mkperf_source_open_fn mkperf_open_tcp, mkperf_open_listen;
-enum mkperf_status mkperf_write_sddf(struct mkperf_source *s, const void *p, size_t n,
-                                     struct mkperf_error *e);
-enum mkperf_status mkperf_read_unix(struct mkperf_source *s, void *p, size_t n, size_t *got,
-                                    struct mkperf_error *e);
 
 /* ---- source.c: HOST[:PORT] and connections ---- */
 

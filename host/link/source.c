@@ -1,66 +1,281 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the table of the kinds of sources, and what is common to opening and closing them; see connection.h. It also
- * owns the two kinds on the network, with IPv4 and IPv6. tcp:HOST[:PORT] is a target that listens, and
- * listen:[ADDR:]PORT a target that dials out. listen: has one connection at a time. Its socket continues to listen
- * during a session, so that a target can reconnect.
+ * Owns: the kinds of sources, see connection.h: the table of them, and for each the function that opens it. Serial lines, sockets in
+ * the file system, lines of sDDF and captures are on this machine. Two kinds are on the network, with IPv4 and IPv6:
+ * tcp:HOST[:PORT] is a target that listens, and listen:[ADDR:]PORT a target that dials out. listen: has one connection at a time. Its
+ * socket continues to listen during a session, so that a target can reconnect.
  */
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
+#include <termios.h>
 
 #include "connection.h"
 
-enum { KEEP_IDLE_S = 10, KEEP_INTERVAL_S = 5, KEEP_PROBES = 3, UNACKED_MS = 20000 };
+enum { WRITE_PATIENCE_MS = 2000, SLICE_MS = 50 };
 
-static bool set_port(struct mkperf_net_address *a, const char *text)
+/* ---- what kinds with a descriptor share ---- */
+
+void mkperf_source_close(struct mkperf_source *s)
 {
-    size_t n = strlen(text);
-
-    if (n == 0 || n >= sizeof a->port || strspn(text, "0123456789") != n ||
-        strtoul(text, NULL, 10) - 1 >= 65535) {
-        return false;
+    if (s->fd >= 0) {
+        close(s->fd);
+        s->fd = -1;
     }
-    memcpy(a->port, text, n + 1);
-    return true;
 }
 
-static bool set_host(struct mkperf_net_address *a, const char *text, size_t n)
+/* Waits for a descriptor. Returns 0, ETIMEDOUT after some seconds (0: never), or EINTR: the user stops it. */
+static int wait_for(const struct mkperf_source *s, int fd, short events, double seconds)
 {
-    if (n == 0 || n >= sizeof a->host) {
-        return false;
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (!isgraph((unsigned char)text[i]) || text[i] == '[' || text[i] == ']') {
-            return false;
+    double until = mkperf_now_s() + seconds;
+    struct pollfd ready = {.fd = fd, .events = events};
+
+    while (mkperf_poll(&ready, 1, SLICE_MS) <= 0) {
+        if (s->stop != NULL && *s->stop != 0) {
+            return EINTR;
+        }
+        if (seconds > 0 && mkperf_now_s() > until) {
+            return ETIMEDOUT;
         }
     }
-    memcpy(a->host, text, n);
-    a->host[n] = '\0';
-    return true;
+    return 0;
 }
+
+static enum mkperf_status read_fd(struct mkperf_source *s, void *p, size_t n, size_t *got,
+                                  struct mkperf_error *e)
+{
+    ssize_t done = read(s->fd, p, n);
+    bool line = s->ops->interactive; /* otherwise a file, of which an error is one of the input */
+
+    *got = done > 0 ? (size_t)done : 0;
+    s->ended = done == 0 && !line;
+    if (done > 0 || (done < 0 && (errno == EAGAIN || errno == EINTR))) {
+        return MKPERF_OK;
+    }
+    return mkperf_error_set(e, done < 0 && !line ? MKPERF_ERR_INPUT : MKPERF_ERR_LINK, "%s: %s",
+                            s->spec,
+                            done < 0 ? strerror(errno)
+                            : line   ? "the other end closed the connection"
+                                     : "end of the file");
+}
+
+static enum mkperf_status write_fd(struct mkperf_source *s, const void *p, size_t n,
+                                   struct mkperf_error *e)
+{
+    const char *from = p;
+
+    while (n > 0) {
+        ssize_t done = write(s->fd, from, n);
+        if (done > 0) {
+            from += done;
+            n -= (size_t)done;
+            continue;
+        }
+        if (done < 0 && errno != EAGAIN && errno != EINTR) {
+            return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: %s", s->spec, strerror(errno));
+        }
+        struct pollfd ready = {.fd = s->fd, .events = POLLOUT};
+        if (mkperf_poll(&ready, 1, WRITE_PATIENCE_MS) == 0) {
+            return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: accepts no more bytes", s->spec);
+        }
+    }
+    return MKPERF_OK;
+}
+
+/* ---- serial:DEVICE,BAUD: raw, 8 bits, no parity, no flow control ---- */
+
+enum { LEAST_BAUD = 9600 };
+static const char default_baud[] = "115200";
+
+static enum mkperf_status open_serial(struct mkperf_source *s, const char *where,
+                                      struct mkperf_error *e)
+{
+    const char *comma = strrchr(where, ',');
+    size_t n = comma != NULL ? (size_t)(comma - where) : strlen(where);
+    const char *text = comma != NULL ? comma + 1 : default_baud;
+    char *end;
+    unsigned long baud = strtoul(text, &end, 10);
+    speed_t speed = (speed_t)baud;
+    struct termios t = {.c_cflag = 0};
+
+    /* libc knows which rates are usual; below 9600 it also accepts its own numbers for them. */
+    if (n == 0 || *text == '\0' || *end != '\0' || baud < LEAST_BAUD || baud > UINT_MAX ||
+        cfsetspeed(&t, speed) != 0) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                "-t %s: want serial:DEVICE,BAUD with a usual baud rate (%s if "
+                                "none is given)",
+                                s->spec, default_baud);
+    }
+    char *device = mkperf_xprintf("%.*s", (int)n, where);
+    s->fd = open(device, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    int reason = errno;
+    free(device);
+    /* TIOCEXCL makes later opens fail, except root's. Terminal programs take the lock as well. */
+    bool in_use = s->fd < 0 ? reason == EBUSY
+                            : flock(s->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (s->fd < 0 || in_use) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", s->spec,
+                                in_use ? "in use by another program" : strerror(reason));
+    }
+    bool is_line = tcgetattr(s->fd, &t) == 0;
+    if (is_line) { /* raw, 8 bits */
+        cfmakeraw(&t);
+        t.c_cflag &= ~(tcflag_t)(CSTOPB | CRTSCTS);
+        t.c_cflag |= CLOCAL | CREAD;
+        t.c_cc[VMIN] = 1;
+        t.c_cc[VTIME] = 0;
+    }
+    if (!is_line || cfsetspeed(&t, speed) != 0 || tcsetattr(s->fd, TCSANOW, &t) != 0) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s: %s", s->spec,
+                                is_line ? "cannot be set up" : "not a serial line",
+                                strerror(errno));
+    }
+    tcflush(s->fd, TCIFLUSH); /* discards older input */
+    ioctl(s->fd, TIOCEXCL);   /* not every line supports it */
+    return MKPERF_OK;
+}
+
+/* ---- unix:PATH, as QEMU's -chardev socket,path=PATH,server=on ---- */
+
+static enum mkperf_status open_unix(struct mkperf_source *s, const char *where,
+                                    struct mkperf_error *e)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    if (*where == '\0' || strlen(where) >= sizeof address.sun_path) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "-t %s: want unix:PATH, at most %zu bytes",
+                                s->spec, sizeof address.sun_path - 1);
+    }
+    memcpy(address.sun_path, where, strlen(where) + 1);
+    s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (s->fd < 0 || connect(s->fd, (struct sockaddr *)&address, sizeof address) != 0 ||
+        fcntl(s->fd, F_SETFL, O_NONBLOCK) != 0) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", s->spec, strerror(errno));
+    }
+    return MKPERF_OK;
+}
+
+/*
+ * QEMU sends each byte of its serial line by itself. Without a pause the caller would wake for each, which cost a tenth of the time of
+ * both programs. A read returns more bytes than QEMU sends in the pause.
+ */
+static enum mkperf_status read_unix(struct mkperf_source *s, void *p, size_t n, size_t *got,
+                                    struct mkperf_error *e)
+{
+    static const struct timespec pause = {.tv_nsec = 200000};
+
+    mkperf_turn_give();
+    nanosleep(&pause, NULL);
+    mkperf_turn_take();
+    return read_fd(s, p, n, got, e);
+}
+
+/*
+ * ---- sddf:CLIENT,SOURCE: a line behind the receiving virtualiser of sDDF's serial class ----
+ *
+ * The virtualiser keeps one byte for itself. Before a number and a carriage return, this byte chooses
+ * the client that gets what follows. Twice, it is an ordinary byte. (sDDF serial/components/virt_rx.c;
+ * the numbers are those that its tool sdfgen sets.)
+ */
+
+enum { SWITCH = 28, CHOSEN = '\r', CLIENTS = 64 };
+
+static enum mkperf_status write_sddf(struct mkperf_source *s, const void *p, size_t n,
+                                     struct mkperf_error *e)
+{
+    const unsigned char *from = p;
+    unsigned char *out = mkperf_xcalloc(n, 2);
+    size_t k = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        out[k++] = from[i];
+        if (from[i] == SWITCH) {
+            out[k++] = SWITCH;
+        }
+    }
+    enum mkperf_status status = write_fd(s, out, k, e);
+    free(out);
+    return status;
+}
+
+static enum mkperf_status open_sddf(struct mkperf_source *s, const char *where,
+                                    struct mkperf_error *e)
+{
+    char *end, text[16];
+    unsigned long client = strtoul(where, &end, 10);
+    bool numbered = *where >= '0' && *where <= '9' && *end == ',' && client < CLIENTS;
+
+    if (numbered && strncmp(end, ",serial:", 8) == 0) {
+        MKPERF_TRY(open_serial(s, end + 8, e));
+    } else if (numbered && strncmp(end, ",unix:", 6) == 0) {
+        MKPERF_TRY(open_unix(s, end + 6, e));
+    } else {
+        return mkperf_error_set(
+            e, MKPERF_ERR_USAGE,
+            "-t %s: want sddf:CLIENT,serial:DEVICE,BAUD or sddf:CLIENT,unix:PATH, "
+            "with the number that sDDF's serial class gives the client, 0 to %d",
+            s->spec, CLIENTS - 1);
+    }
+    /* The delimiter before the choice ends one that another program began; otherwise it is an empty frame. */
+    int length = snprintf(text, sizeof text, "%c%c%lu%c", '\0', SWITCH, client, CHOSEN);
+    return write_fd(s, text, (size_t)length, e);
+}
+
+/* ---- file:PATH: a capture, the bytes of a line as `mkperf record --raw` keeps them ---- */
+
+static enum mkperf_status open_file(struct mkperf_source *s, const char *where,
+                                    struct mkperf_error *e)
+{
+    bool standard_input = strcmp(where, "-") == 0;
+    struct stat st;
+
+    s->fd = standard_input ? dup(STDIN_FILENO) : open(where, O_RDONLY | O_CLOEXEC);
+    if (s->fd < 0) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", s->spec, strerror(errno));
+    }
+    if (fstat(s->fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: is a directory", s->spec);
+    }
+    return MKPERF_OK;
+}
+
+/* ---- tcp:HOST[:PORT], and listen:[ADDR:]PORT ---- */
+
+enum { KEEP_IDLE_S = 10, KEEP_INTERVAL_S = 5, KEEP_PROBES = 3, UNACKED_MS = 20000 };
 
 bool mkperf_net_address_parse(const char *text, bool lone_port, struct mkperf_net_address *a)
 {
-    const char *colon = strchr(text, ':');
+    bool brackets = text[0] == '[';
+    const char *host = text + brackets, *end = strchr(text, '\0'), *colon = strchr(text, ':');
+    const char *port = NULL;
 
-    memset(a, 0, sizeof *a);
-    snprintf(a->port, sizeof a->port, "%d", MKPERF_NET_PORT);
-    if (text[0] == '[') {
-        const char *close = strchr(text, ']');
-        if (close == NULL || !set_host(a, text + 1, (size_t)(close - text) - 1)) {
+    if (brackets) {
+        end = strchr(text, ']');
+        if (end == NULL || (end[1] != '\0' && end[1] != ':')) {
             return false;
         }
-        return close[1] == '\0' ? !lone_port : close[1] == ':' && set_port(a, close + 2);
+        port = end[1] == ':' ? end + 2 : NULL;
+    } else if (colon == NULL && lone_port) {
+        port = end = text;
+    } else if (colon != NULL && strchr(colon + 1, ':') == NULL) {
+        end = colon; /* with two colons it is an IPv6 address, for which a port needs brackets */
+        port = colon + 1;
     }
-    if (colon == NULL) {
-        return lone_port ? set_port(a, text) : set_host(a, text, strlen(text));
+    size_t n = (size_t)(end - host), digits = port != NULL ? strspn(port, "0123456789") : 0;
+    unsigned long number = port != NULL ? strtoul(port, NULL, 10) : MKPERF_NET_PORT;
+    bool valid = n < sizeof a->host && (n != 0 || port == text) && number - 1 < 65535 &&
+                 (port != NULL ? digits < sizeof a->port && port[digits] == '\0' : !lone_port);
+    for (size_t i = 0; i < n && valid; i++) {
+        valid = isgraph((unsigned char)host[i]) && host[i] != '[' && host[i] != ']';
     }
-    if (strchr(colon + 1, ':') != NULL) { /* an IPv6 address, for which a port needs brackets */
-        return !lone_port && set_host(a, text, strlen(text));
-    }
-    return set_host(a, text, (size_t)(colon - text)) && set_port(a, colon + 1);
+    memset(a, 0, sizeof *a);
+    memcpy(a->host, host, valid ? n : 0);
+    snprintf(a->port, sizeof a->port, "%u", (uint16_t)number);
+    return valid;
 }
 
 void mkperf_net_tune(int fd)
@@ -88,7 +303,7 @@ static const char *reason(int error)
     return error == EINTR ? "stopped" : strerror(error);
 }
 
-enum mkperf_status mkperf_open_tcp(struct mkperf_source *s, const char *where,
+static enum mkperf_status open_tcp(struct mkperf_source *s, const char *where,
                                    struct mkperf_error *e)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
@@ -114,7 +329,7 @@ enum mkperf_status mkperf_open_tcp(struct mkperf_source *s, const char *where,
         bool connected = s->fd >= 0 && connect(s->fd, i->ai_addr, i->ai_addrlen) == 0;
         error = connected ? 0 : errno;
         if (error == EINPROGRESS || error == EINTR) {
-            error = mkperf_source_wait(s, s->fd, POLLOUT, s->patience_s);
+            error = wait_for(s, s->fd, POLLOUT, s->patience_s);
             if (error == 0 && getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &error, &n) != 0) {
                 error = errno;
             }
@@ -140,34 +355,13 @@ static void say(const struct mkperf_source *s, const char *text)
     }
 }
 
-/* Makes a listening socket at one address. Returns its descriptor, or -1 with errno. */
-static int listen_at(const struct addrinfo *a)
-{
-    const int on = 1, off = 0;
-    int fd = socket(a->ai_family, a->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, a->ai_protocol);
-
-    if (fd < 0) {
-        return -1;
-    }
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (a->ai_family == AF_INET6) {
-        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off); /* :: accepts IPv4 too */
-    }
-    if (bind(fd, a->ai_addr, a->ai_addrlen) != 0 || listen(fd, WAITING) != 0) {
-        int error = errno;
-        close(fd);
-        errno = error;
-        return -1;
-    }
-    return fd;
-}
-
 static enum mkperf_status
 start_listening(struct mkperf_source *s, const struct mkperf_net_address *a, struct mkperf_error *e)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *list;
     const char *host = a->host[0] != '\0' ? a->host : NULL;
     int error = getaddrinfo(host, a->port, &hints, &list);
+    const int on = 1, off = 0;
     char text[NAME + MKPERF_NET_HOST];
 
     if (error != 0) {
@@ -177,10 +371,22 @@ start_listening(struct mkperf_source *s, const struct mkperf_net_address *a, str
     /* The first possible address. IPv6 is tried first, because its "any" accepts IPv4 too. */
     for (int pass = 0; pass < 2; pass++) {
         for (const struct addrinfo *i = list; i != NULL && s->listener < 0; i = i->ai_next) {
-            s->listener = (i->ai_family == AF_INET6) == (pass == 0) ? listen_at(i) : -1;
+            if ((i->ai_family == AF_INET6) != (pass == 0)) {
+                continue;
+            }
+            int fd =
+                socket(i->ai_family, i->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, i->ai_protocol);
+            setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+            setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off); /* :: accepts IPv4 too */
+            bool listens = fd >= 0 && bind(fd, i->ai_addr, i->ai_addrlen) == 0 &&
+                           listen(fd, WAITING) == 0;
+            error = errno;
+            s->listener = listens ? fd : -1;
+            if (!listens && fd >= 0) {
+                close(fd);
+            }
         }
     }
-    error = errno;
     freeaddrinfo(list);
     if (s->listener < 0) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", s->spec, strerror(error));
@@ -191,7 +397,7 @@ start_listening(struct mkperf_source *s, const struct mkperf_net_address *a, str
     return MKPERF_OK;
 }
 
-enum mkperf_status mkperf_open_listen(struct mkperf_source *s, const char *where,
+static enum mkperf_status open_listen(struct mkperf_source *s, const char *where,
                                       struct mkperf_error *e)
 {
     struct sockaddr_storage peer;
@@ -205,7 +411,7 @@ enum mkperf_status mkperf_open_listen(struct mkperf_source *s, const char *where
                                 s->spec);
     }
     MKPERF_TRY(s->listener < 0 ? start_listening(s, &a, e) : MKPERF_OK);
-    error = mkperf_source_wait(s, s->listener, POLLIN, s->accept_s);
+    error = wait_for(s, s->listener, POLLIN, s->accept_s);
     if (error == 0) {
         s->fd = accept4(s->listener, (struct sockaddr *)&peer, &n, SOCK_NONBLOCK | SOCK_CLOEXEC);
         error = s->fd < 0 ? errno : 0;
@@ -228,22 +434,19 @@ enum mkperf_status mkperf_open_listen(struct mkperf_source *s, const char *where
 enum { CONNECT_PATIENCE_S = 5 };
 
 const struct mkperf_source_ops mkperf_source_kinds[] = {
-    {"serial", "DEVICE,BAUD", "a serial line, raw, 8N1", .interactive = true,
-     .open = mkperf_open_serial, .read = mkperf_source_fd_read, .write = mkperf_source_fd_write},
+    {"serial", "DEVICE,BAUD", "a serial line, raw, 8N1", .interactive = true, .open = open_serial,
+     .read = read_fd, .write = write_fd},
     {"tcp", "HOST[:PORT]", "a target that listens on the network (port 1236)", .interactive = true,
-     .network = true, .open = mkperf_open_tcp, .read = mkperf_source_fd_read,
-     .write = mkperf_source_fd_write},
+     .network = true, .open = open_tcp, .read = read_fd, .write = write_fd},
     {"listen", "[ADDR:]PORT", "waits for a target that dials out to this host", .interactive = true,
-     .network = true, .open = mkperf_open_listen, .read = mkperf_source_fd_read,
-     .write = mkperf_source_fd_write},
+     .network = true, .open = open_listen, .read = read_fd, .write = write_fd},
     {"unix", "PATH", "a socket, as of QEMU's -chardev socket,path=PATH,server=on",
-     .interactive = true, .open = mkperf_open_unix, .read = mkperf_read_unix,
-     .write = mkperf_source_fd_write},
+     .interactive = true, .open = open_unix, .read = read_unix, .write = write_fd},
     {"sddf", "CLIENT,SOURCE",
      "a serial line or socket behind sDDF's serial class, this client of it", .interactive = true,
-     .open = mkperf_open_sddf, .read = mkperf_source_fd_read, .write = mkperf_write_sddf},
+     .open = open_sddf, .read = read_fd, .write = write_sddf},
     {"file", "CAPTURE", "replays what `mkperf record --raw CAPTURE` kept; - is the standard input",
-     .open = mkperf_open_file, .read = mkperf_source_fd_read},
+     .open = open_file, .read = read_fd},
     {.scheme = NULL},
 };
 
@@ -268,7 +471,11 @@ enum mkperf_status mkperf_source_init(struct mkperf_source *s, const char *spec,
 enum mkperf_status mkperf_source_open(struct mkperf_source *s, struct mkperf_error *e)
 {
     mkperf_source_close(s);
-    return s->ops->open(s, s->spec + strlen(s->ops->scheme) + 1, e);
+    if (s->ops->open(s, s->spec + strlen(s->ops->scheme) + 1, e) != MKPERF_OK) {
+        mkperf_source_close(s); /* a descriptor that could not be used */
+        return e->status;
+    }
+    return MKPERF_OK;
 }
 
 void mkperf_source_end(struct mkperf_source *s)
