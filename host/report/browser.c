@@ -22,125 +22,104 @@ struct item {
 };
 
 /* The list: the rows of an event, and below each open row its call tree. A tree lives until the rows are built again. */
-struct items {
+struct browser {
     struct report_options options;
     struct report_rows rows;
     struct item *item;
     size_t n, room;
+    const char *path;
+    size_t top, at; /* items: the first one on the screen, and the current one */
+    char words[REPORT_SEARCH];
+    const char *message;
 };
 
-static void free_trees(struct items *l)
+static void free_trees(struct browser *b)
 {
-    for (size_t i = 0; i < l->n; i++) {
-        if (l->item[i].node == 0 && l->item[i].tree) {
-            mkperf_tree_free(l->item[i].tree);
-            free(l->item[i].tree);
+    for (size_t i = 0; i < b->n; i++) {
+        if (b->item[i].node == 0 && b->item[i].tree) {
+            mkperf_tree_free(b->item[i].tree);
+            free(b->item[i].tree);
         }
     }
-    l->n = 0;
+    b->n = 0;
 }
 
 /* Opens an item that is closed. Returns the number of items below it. */
-static uint32_t open_item(struct items *l, size_t at)
+static uint32_t open_item(struct browser *b, size_t at)
 {
-    struct item parent = l->item[at];
-    double least = l->options.graph_limit * (double)l->rows.whole / 100;
+    struct item parent = b->item[at];
+    double least = b->options.graph_limit * (double)b->rows.whole / 100;
     uint32_t n = 0;
 
     if (parent.tree == NULL) {
         parent.tree = mkperf_xcalloc(1, sizeof *parent.tree);
-        report_tree_build(parent.tree, &l->rows, &l->rows.row[parent.row]);
-        l->item[at].tree = parent.tree;
+        report_tree_build(parent.tree, &b->rows, &b->rows.row[parent.row]);
+        b->item[at].tree = parent.tree;
     }
     const struct mkperf_tree_node *node = parent.tree->node;
     for (uint32_t i = node[parent.node].child; i != 0 && (double)node[i].total.period >= least;
          i = node[i].next) {
         struct item below = {.row = parent.row,
                              .node = i,
-                             .pd = mkperf_frames_label(l->rows.frames, node[i].label).pd,
+                             .pd = mkperf_frames_label(b->rows.frames, node[i].label).pd,
                              .depth = parent.depth + 1,
                              .tree = parent.tree};
         size_t to = at + 1 + n++;
-        MKPERF_GROW(l->item, l->room, l->n + 1);
-        memmove(l->item + to + 1, l->item + to, (l->n++ - to) * sizeof *l->item);
-        l->item[to] = below;
+        MKPERF_GROW(b->item, b->room, b->n + 1);
+        memmove(b->item + to + 1, b->item + to, (b->n++ - to) * sizeof *b->item);
+        b->item[to] = below;
     }
-    l->item[at].open = n > 0;
+    b->item[at].open = n > 0;
     return n;
 }
 
-/*
- * Opens an item, and the items below it as long as there is only one. Returns why it cannot be opened, or NULL.
- */
-static const char *items_open(struct items *l, size_t at)
-{
-    if (l->item[at].open) {
-        return NULL;
-    }
-    uint32_t n = open_item(l, at);
-    const char *problem = n > 0 ? NULL : "no caller";
-
-    while (n == 1) {
-        n = open_item(l, ++at);
-    }
-    return problem;
-}
-
-static void items_close(struct items *l, size_t at)
+static void items_close(struct browser *b, size_t at)
 {
     size_t end = at + 1;
 
-    while (end < l->n && l->item[end].depth > l->item[at].depth) {
+    while (end < b->n && b->item[end].depth > b->item[at].depth) {
         end++;
     }
-    memmove(l->item + at + 1, l->item + end, (l->n - end) * sizeof *l->item);
-    l->n -= end - at - 1;
-    l->item[at].open = false;
+    memmove(b->item + at + 1, b->item + end, (b->n - end) * sizeof *b->item);
+    b->n -= end - at - 1;
+    b->item[at].open = false;
 }
 
 /* Returns the item that contains the item at `at`; `at` itself if it is a row. */
-static size_t items_parent(const struct items *l, size_t at)
+static size_t items_parent(const struct browser *b, size_t at)
 {
-    int depth = l->item[at].depth;
+    int depth = b->item[at].depth;
 
-    while (at > 0 && depth > 0 && l->item[at].depth >= depth) {
+    while (at > 0 && depth > 0 && b->item[at].depth >= depth) {
         at--;
     }
     return at;
 }
 
-static void items_text(const struct items *l, size_t at, char *text, size_t n)
+static void items_text(const struct browser *b, size_t at, char *text, size_t n)
 {
-    const struct item *i = &l->item[at];
-    const struct report_column_list *keys = &l->options.keys;
+    const struct item *i = &b->item[at];
+    unsigned n_keys = b->options.keys.n;
     char part[TEXT / 2], children[16] = "";
 
     if (i->node != 0) {
-        report_tree_text(i->tree, &l->rows, i->node, l->item[items_parent(l, at)].pd, part,
+        report_tree_text(i->tree, &b->rows, i->node, b->item[items_parent(b, at)].pd, part,
                          sizeof part);
         snprintf(text, n, "%*s%c-%s", 8 + 4 * i->depth, "", i->open ? '-' : '|', part);
         return;
     }
-    const struct report_row *r = &l->rows.row[i->row];
-    if (l->options.children) {
-        snprintf(children, sizeof children, " %6.2f%%", report_row_share(&l->rows, i->row));
+    const struct report_row *r = &b->rows.row[i->row];
+    if (b->options.children) {
+        snprintf(children, sizeof children, " %6.2f%%", report_row_share(&b->rows, i->row));
     }
     size_t used = (size_t)snprintf(text, n, "%c%s %6.2f%% %8" PRIu64 "  ", i->open ? '-' : '+',
-                                   children, mkperf_percent(r->self.period, l->rows.whole),
+                                   children, mkperf_percent(r->self.period, b->rows.whole),
                                    r->self.samples);
-    for (unsigned k = 0; k < keys->n && used < n; k++) {
-        report_column_text(keys->column[k], l->rows.frames, &r->key, part, sizeof part);
-        used += (size_t)snprintf(text + used, n - used, k + 1 < keys->n ? "%-12s  " : "%s", part);
+    for (unsigned k = 0; k < n_keys && used < n; k++) {
+        used += (size_t)snprintf(text + used, n - used, k + 1 < n_keys ? "%-12s  " : "%s",
+                                 report_row_text(&b->rows, r, k, part));
     }
 }
-
-struct browser {
-    struct items list;
-    const char *path;
-    size_t top, at; /* items: the first one on the screen, and the current one */
-    char words[REPORT_SEARCH];
-    const char *message;
-};
 
 static const char browser_help[] =
     "  arrows, PgUp, PgDn, Home, End   move\n"
@@ -167,28 +146,27 @@ bool report_browser_usable(void)
 static void build_list(struct browser *b, struct mkperf_frames *f, uint32_t event)
 {
     b->at = b->top = 0;
-    struct items *l = &b->list;
     uint32_t n = 0;
-    free_trees(l);
-    report_rows_free(&l->rows);
-    report_rows_build(&l->rows, f, &l->options, event);
-    MKPERF_GROW(l->item, l->room, l->rows.n);
-    for (uint32_t i = 0; i < l->rows.n; i++) {
-        if (report_row_share(&l->rows, i) >= l->options.limit) {
-            l->item[n++] = (struct item){.row = i, .pd = l->rows.row[i].key.pd};
+    free_trees(b);
+    report_rows_free(&b->rows);
+    report_rows_build(&b->rows, f, &b->options, event);
+    MKPERF_GROW(b->item, b->room, b->rows.n);
+    for (uint32_t i = 0; i < b->rows.n; i++) {
+        if (report_row_share(&b->rows, i) >= b->options.limit) {
+            b->item[n++] = (struct item){.row = i, .pd = b->rows.row[i].key.pd};
         }
     }
-    l->n = n;
+    b->n = n;
 }
 
 static void search(struct browser *b)
 {
     char text[TEXT];
 
-    for (size_t i = 1; b->words[0] && i <= b->list.n; i++) {
-        size_t at = (b->at + i) % b->list.n;
+    for (size_t i = 1; b->words[0] && i <= b->n; i++) {
+        size_t at = (b->at + i) % b->n;
 
-        items_text(&b->list, at, text, sizeof text);
+        items_text(b, at, text, sizeof text);
         if (strcasestr(text, b->words)) {
             b->at = at;
             return;
@@ -221,22 +199,22 @@ static void show_text(struct browser *b, const char *title,
 
 static enum mkperf_status print_code(struct browser *b, FILE *out, struct mkperf_error *e)
 {
-    const struct item *at = &b->list.item[b->at];
-    uint32_t name = b->list.rows.row[at->row].key.name;
-    struct annotate_choice choice = {.pd = b->list.options.pd, .event = b->list.rows.event};
+    const struct item *at = &b->item[b->at];
+    uint32_t name = b->rows.row[at->row].key.name;
+    struct annotate_choice choice = {.pd = b->options.pd, .event = b->rows.event};
     struct annotate_style style = {.source = true};
     struct annotate_sources sources = {.n = 0};
     struct annotate_hits hits;
     enum mkperf_status status = MKPERF_OK;
 
     if (at->node) {
-        name = mkperf_frames_label(b->list.rows.frames, at->tree->node[at->node].label).name;
+        name = mkperf_frames_label(b->rows.frames, at->tree->node[at->node].label).name;
     }
-    choice.symbol = mkperf_frames_text(b->list.rows.frames, name);
-    annotate_hits_find(&hits, b->list.rows.frames, &choice);
+    choice.symbol = mkperf_frames_text(b->rows.frames, name);
+    annotate_hits_find(&hits, b->rows.frames, &choice);
     for (uint32_t i = 0; status == MKPERF_OK && i < hits.nfunctions; i++) {
-        status = annotate_print(&hits, &hits.function[i], b->list.rows.frames, &choice, &style,
-                                &sources, out, e);
+        status = annotate_print(&hits, &hits.function[i], b->rows.frames, &choice, &style, &sources,
+                                out, e);
     }
     if (status == MKPERF_OK && hits.nfunctions == 0) {
         status = mkperf_error_set(e, MKPERF_ERR_USAGE, "no sample hit %s itself", choice.symbol);
@@ -249,32 +227,31 @@ static enum mkperf_status print_code(struct browser *b, FILE *out, struct mkperf
 static enum mkperf_status print_info(struct browser *b, FILE *out, struct mkperf_error *e)
 {
     (void)e;
-    report_head_print(b->list.rows.frames->profile, b->path, false, out);
-    report_filter_print(&b->list.rows.frames->profile->filter, out);
-    mkperf_frames_warn(b->list.rows.frames, out);
+    report_head_print(b->rows.frames->profile, b->path, false, out);
+    report_filter_print(&b->rows.frames->profile->filter, out);
+    mkperf_frames_warn(b->rows.frames, out);
     return MKPERF_OK;
 }
 
 static void act_on_item(struct browser *b, int key)
 {
-    struct items *l = &b->list;
-    bool is_open = l->item[b->at].open;
+    bool is_open = b->item[b->at].open;
 
     switch (key) {
     case '\n':
     case KEY_ENTER:
     case KEY_RIGHT:
-        if (is_open && key != KEY_RIGHT) {
-            items_close(l, b->at);
-        } else {
-            b->message = items_open(l, b->at);
-        }
-        break;
     case KEY_LEFT:
-        if (is_open) {
-            items_close(l, b->at);
-        } else {
-            b->at = items_parent(l, b->at);
+        if (is_open && key != KEY_RIGHT) {
+            items_close(b, b->at);
+        } else if (key == KEY_LEFT) {
+            b->at = items_parent(b, b->at);
+        } else if (!is_open) { /* opens also the items below it as long as there is only one */
+            uint32_t n = open_item(b, b->at);
+            b->message = n > 0 ? NULL : "no caller";
+            for (size_t at = b->at; n == 1;) {
+                n = open_item(b, ++at);
+            }
         }
         break;
     case 'a':
@@ -295,25 +272,24 @@ static void act_on_item(struct browser *b, int key)
 
 static void act_on_browser_key(struct browser *b, int key)
 {
-    struct items *l = &b->list;
-    struct mkperf_frames *f = l->rows.frames;
+    struct mkperf_frames *f = b->rows.frames;
 
-    b->at = (size_t)report_moved(key, (int)b->at, (int)l->n, LINES - 4);
+    b->at = (size_t)report_moved(key, (int)b->at, (int)b->n, LINES - 4);
     switch (key) {
     case '\t':
-        if (l->options.event) {
+        if (b->options.event) {
             b->message = "only one event was asked for";
             break;
         }
-        build_list(b, f, (l->rows.event + 1) % f->profile->places.session.nevents);
+        build_list(b, f, (b->rows.event + 1) % f->profile->places.session.nevents);
         break;
     case 'd':
-        if (l->options.pd) {
-            l->options.pd = NULL;
-        } else if (l->n > 0) {
-            l->options.pd = mkperf_profile_pd_name(f->profile, l->item[b->at].pd);
+        if (b->options.pd) {
+            b->options.pd = NULL;
+        } else if (b->n > 0) {
+            b->options.pd = mkperf_profile_pd_name(f->profile, b->item[b->at].pd);
         }
-        build_list(b, f, l->rows.event);
+        build_list(b, f, b->rows.event);
         break;
     case 'i':
         show_text(b, "the recording", print_info);
@@ -323,7 +299,7 @@ static void act_on_browser_key(struct browser *b, int key)
         report_pager_show("keys", browser_help);
         break;
     default:
-        if (l->n > 0) {
+        if (b->n > 0) {
             act_on_item(b, key);
         }
         break;
@@ -332,14 +308,14 @@ static void act_on_browser_key(struct browser *b, int key)
 
 void report_browse(struct mkperf_frames *f, const struct report_options *o, const char *path)
 {
-    struct browser b = {.list = {.options = *o}, .path = path};
+    struct browser b = {.options = *o, .path = path};
     const struct mkperf_profile *p = f->profile;
     const struct mkperf_session *s = &p->places.session;
-    const struct report_options *shown = &b.list.options;
+    const struct report_options *shown = &b.options;
     uint32_t event = 0;
 
     if (o->graph == REPORT_GRAPH_NONE) {
-        b.list.options.graph = REPORT_GRAPH_CALLERS;
+        b.options.graph = REPORT_GRAPH_CALLERS;
     }
     while (o->event && event + 1 < s->nevents && strcmp(s->event[event].name, o->event) != 0) {
         event++;
@@ -348,7 +324,7 @@ void report_browse(struct mkperf_frames *f, const struct report_options *o, cons
     report_screen_start(o->colour);
     for (int key = 0; key != 'q' && key != ERR; act_on_browser_key(&b, key)) {
         size_t lines = LINES > 4 ? (size_t)LINES - 3 : 1;
-        uint64_t lost = mkperf_profile_lost(p), samples = p->total[b.list.rows.event].samples;
+        uint64_t lost = mkperf_profile_lost(p), samples = p->total[b.rows.event].samples;
         char text[TEXT];
 
         b.top = b.at < b.top ? b.at : b.top;
@@ -356,15 +332,15 @@ void report_browse(struct mkperf_frames *f, const struct report_options *o, cons
         erase();
         snprintf(text, sizeof text,
                  "%s: %" PRIu64 " sample%s of '%s'%s%s   lost %" PRIu64 " (%.2f %%)%s", path,
-                 samples, mkperf_plural(samples), s->event[b.list.rows.event].name,
+                 samples, mkperf_plural(samples), s->event[b.rows.event].name,
                  shown->pd ? ", PD " : "", shown->pd ? shown->pd : "", lost,
                  mkperf_percent(lost, p->totals.samples + lost),
                  p->totals.complete ? "" : "  totals incomplete");
         report_put_line(0, text, true);
         report_put_line(1, o->children ? "  Children    Self  Samples" : "  Overhead  Samples",
                         false);
-        for (size_t i = 0; i < lines && b.top + i < b.list.n; i++) {
-            items_text(&b.list, b.top + i, text, sizeof text);
+        for (size_t i = 0; i < lines && b.top + i < b.n; i++) {
+            items_text(&b, b.top + i, text, sizeof text);
             report_put_line(2 + (int)i, text, b.top + i == b.at);
         }
         report_put_line(LINES - 1,
@@ -377,7 +353,7 @@ void report_browse(struct mkperf_frames *f, const struct report_options *o, cons
         key = getch();
     }
     endwin();
-    free_trees(&b.list);
-    report_rows_free(&b.list.rows);
-    free(b.list.item);
+    free_trees(&b);
+    report_rows_free(&b.rows);
+    free(b.item);
 }

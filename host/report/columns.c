@@ -69,59 +69,55 @@ struct report_row_key report_columns_key(const struct report_column_list *list,
     };
 }
 
-void report_column_text(enum report_column_id column, const struct mkperf_frames *f,
-                        const struct report_row_key *key, char *text, size_t n)
+const char *report_row_text(const struct report_rows *rows, const struct report_row *row,
+                            unsigned k, char text[REPORT_ROW_TEXT])
 {
+    const struct mkperf_frames *f = rows->frames;
     const struct mkperf_profile *p = f->profile;
     const struct mkperf_places *s = &p->places;
+    const struct report_row_key *key = &row->key;
     uint64_t ns = mkperf_time_slice_ns(&p->slices, key->slice), unknown_ns;
-    char mode = (char)key->mode;
+    bool us = p->slices.quantum_ns % 1000 == 0;
     double percent;
 
-    switch (column) {
+    switch (rows->options->keys.column[k]) {
     case REPORT_SORT_PD:
-        snprintf(text, n, "%s", mkperf_profile_pd_name(p, key->pd));
-        break;
+        return mkperf_profile_pd_name(p, key->pd);
     case REPORT_SORT_SYMBOL:
-        snprintf(text, n, "[%c] %s", mode, mkperf_frames_text(f, key->name));
-        break;
+        snprintf(text, REPORT_ROW_TEXT, "[%c] %s", (char)key->mode,
+                 mkperf_frames_text(f, key->name));
+        return text;
     case REPORT_SORT_EVENT:
-        snprintf(text, n, "%s", s->session.event[key->event].name);
-        break;
+        return s->session.event[key->event].name;
     case REPORT_SORT_CORE:
-        snprintf(text, n, "%03" PRIu32, key->core); /* perf prints three digits */
-        break;
+        snprintf(text, REPORT_ROW_TEXT, "%03" PRIu32, key->core); /* perf prints three digits */
+        return text;
     case REPORT_SORT_MODE:
-        snprintf(text, n, "[%c]", mode);
-        break;
+        snprintf(text, REPORT_ROW_TEXT, "[%c]", (char)key->mode);
+        return text;
     case REPORT_SORT_LINE:
-        snprintf(text, n, "%s", mkperf_frames_text(f, key->line));
-        break;
+        return mkperf_frames_text(f, key->line);
     case REPORT_SORT_DSO:
-        snprintf(text, n, "%s",
-                 basename(key->dso == 0   ? "[unknown]"
-                          : key->dso == 1 ? s->session.kernel_elf
-                                          : s->pd[key->dso - 2].elf));
-        mkperf_printable(text);
-        break;
+        return mkperf_printable_copy(basename(key->dso == 0   ? "[unknown]"
+                                              : key->dso == 1 ? s->session.kernel_elf
+                                                              : s->pd[key->dso - 2].elf),
+                                     text, REPORT_ROW_TEXT);
     case REPORT_SORT_TIME: /* the begin of the slice in seconds, in the form that perf uses */
-        if (p->slices.quantum_ns % 1000 == 0) {
-            snprintf(text, n, "%" PRIu64 ".%06" PRIu64, ns / 1000000000, ns / 1000 % 1000000);
-        } else {
-            snprintf(text, n, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
-        }
-        break;
-    case REPORT_SORT_UTIL: /* by scheduling events, whatever event the samples count; without gaps */
+        snprintf(text, REPORT_ROW_TEXT, "%" PRIu64 ".%0*" PRIu64, ns / 1000000000, us ? 6 : 9,
+                 ns % 1000000000 / (us ? 1000 : 1));
+        return text;
+    default: /* by scheduling events, whatever event the samples count; without gaps */
+        assert(rows->options->keys.column[k] == REPORT_SORT_UTIL);
         if (!mkperf_utilisation_of(&p->util, key->pd, key->slice, &percent, &unknown_ns)) {
-            snprintf(text, n, "-");
-        } else if (unknown_ns >= MIN_UNKNOWN_NS && p->slices.quantum_ns != 0) {
-            snprintf(text, n, "%.2f%% (%.6f s unknown)", percent, (double)unknown_ns / 1e9);
-        } else { /* the head of a report prints the gaps of the whole recording */
-            snprintf(text, n, "%.2f%%", percent);
+            return "-";
         }
-        break;
-    default:
-        assert(!"a field of samples, which has no text of a row");
+        if (unknown_ns >= MIN_UNKNOWN_NS && p->slices.quantum_ns != 0) {
+            snprintf(text, REPORT_ROW_TEXT, "%.2f%% (%.6f s unknown)", percent,
+                     (double)unknown_ns / 1e9);
+        } else { /* the head of a report prints the gaps of the whole recording */
+            snprintf(text, REPORT_ROW_TEXT, "%.2f%%", percent);
+        }
+        return text;
     }
 }
 

@@ -244,7 +244,7 @@ static void add_run(struct report_comparison *d, unsigned side, unsigned run, co
     double all = (double)p->total[number].period;
     double unit = d->exact ? 1 : d->per != NULL ? from->units : all;
     struct report_rows rows;
-    char text[600];
+    char text[REPORT_ROW_TEXT];
 
     report_rows_build(&rows, &from->frames, &o, number);
     MKPERF_GROW(d->row, d->room, d->n + rows.n + 1);
@@ -256,8 +256,7 @@ static void add_run(struct report_comparison *d, unsigned side, unsigned run, co
                                      .idle = p->places.pd[key->pd].thread == MKPERF_THREAD_IDLE};
         to->run[side][run] = unit > 0 ? (double)rows.row[i].self.period / unit : 0;
         for (unsigned k = 0; k < d->keys.n; k++) {
-            report_column_text(d->keys.column[k], &from->frames, key, text, sizeof text);
-            to->text[k] = mkperf_xstrdup(text);
+            to->text[k] = mkperf_xstrdup(report_row_text(&rows, &rows.row[i], k, text));
         }
     }
     report_rows_free(&rows);

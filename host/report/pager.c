@@ -8,13 +8,6 @@ enum { KEY_ESC = 27, PAIR_HOT = 1, PAIR_WARM };
 
 static bool coloured;
 
-struct pager {
-    char *text;
-    char **line;
-    int n, top;
-    char words[REPORT_SEARCH];
-};
-
 void report_screen_start(bool colour)
 {
     initscr();
@@ -54,31 +47,15 @@ void report_put_line(int y, const char *text, bool reverse)
 
 int report_moved(int key, int at, int n, int page)
 {
-    switch (key) {
-    case KEY_DOWN:
-    case 'j':
-        at++;
-        break;
-    case KEY_UP:
-    case 'k':
-        at--;
-        break;
-    case KEY_NPAGE:
-        at += page;
-        break;
-    case KEY_PPAGE:
-        at -= page;
-        break;
-    case KEY_HOME:
-        at = 0;
-        break;
-    case KEY_END:
-        at = n - 1;
-        break;
-    default:
-        break;
-    }
-    at = at < n ? at : n - 1;
+    int by = key == KEY_DOWN || key == 'j' ? 1
+             : key == KEY_UP || key == 'k' ? -1
+             : key == KEY_NPAGE            ? page
+             : key == KEY_PPAGE            ? -page
+             : key == KEY_HOME             ? -at
+             : key == KEY_END              ? n
+                                           : 0;
+
+    at = at + by < n ? at + by : n - 1;
     return at > 0 ? at : 0;
 }
 
@@ -112,57 +89,49 @@ bool report_ask(const char *prompt, char words[REPORT_SEARCH])
     return words[0] != '\0';
 }
 
-static void search_next(struct pager *p)
-{
-    for (int i = 1; i <= p->n; i++) {
-        int at = (p->top + i) % p->n;
-
-        if (strcasestr(p->line[at], p->words)) {
-            p->top = at;
-            return;
-        }
-    }
-    beep();
-}
-
 void report_pager_show(const char *title, const char *text)
 {
-    struct pager p = {.text = mkperf_xstrdup(text)};
+    char *copy = mkperf_xstrdup(text), **line = NULL, words[REPORT_SEARCH] = "";
+    int n = 0, top = 0;
+    size_t room = 0;
 
-    for (const char *c = text; *c; c++) {
-        p.n += *c == '\n';
-    }
-    p.line = mkperf_xcalloc((size_t)p.n + 1, sizeof *p.line);
-    p.n = 0;
-    for (char *rest = p.text, *line; (line = strsep(&rest, "\n")) != NULL;) {
-        if (rest || *line) {
-            p.line[p.n++] = line;
+    for (char *rest = copy, *at; (at = strsep(&rest, "\n")) != NULL;) {
+        if (rest || *at) {
+            MKPERF_GROW(line, room, (size_t)n + 1);
+            line[n++] = at;
         }
     }
     for (int key = 0; key != 'q' && key != KEY_LEFT && key != KEY_ESC && key != ERR;) {
-        int page = LINES > 3 ? LINES - 3 : 1;
+        int page = LINES > 3 ? LINES - 3 : 1, found = 1;
         char foot[256];
         erase();
         report_put_line(0, title, true);
-        for (int i = 0; i < LINES - 2 && p.top + i < p.n; i++) {
-            const char *line = p.line[p.top + i];
-            attrset(line[0] != '#' && strtod(line, NULL) >= MKPERF_COLOUR_HOT ? A_BOLD : A_NORMAL);
-            report_put_line(1 + i, line, false);
+        for (int i = 0; i < LINES - 2 && top + i < n; i++) {
+            const char *at = line[top + i];
+            attrset(at[0] != '#' && strtod(at, NULL) >= MKPERF_COLOUR_HOT ? A_BOLD : A_NORMAL);
+            report_put_line(1 + i, at, false);
             attrset(A_NORMAL);
         }
         snprintf(foot, sizeof foot,
-                 "line %d of %d   arrows, PgUp, PgDn   / search   n next   q back",
-                 p.n ? p.top + 1 : 0, p.n);
+                 "line %d of %d   arrows, PgUp, PgDn   / search   n next   q back", n ? top + 1 : 0,
+                 n);
         report_put_line(LINES - 1, foot, true);
         refresh();
         key = getch();
-        if (key == '/' ? report_ask("search: ", p.words) : key == 'n' && p.words[0]) {
-            search_next(&p);
+        if (key == '/' ? report_ask("search: ", words) : key == 'n' && words[0]) {
+            while (found <= n && !strcasestr(line[(top + found) % n], words)) {
+                found++;
+            }
+            if (found <= n) {
+                top = (top + found) % n;
+            } else {
+                beep();
+            }
         } else if (key != '/' && key != 'n') {
-            p.top = report_moved(key == ' ' ? KEY_NPAGE : key, p.top, p.n, page);
-            p.top = key == KEY_END && p.n > page ? p.n - page : p.top;
+            top = report_moved(key == ' ' ? KEY_NPAGE : key, top, n, page);
+            top = key == KEY_END && n > page ? n - page : top;
         }
     }
-    free(p.text);
-    free(p.line);
+    free(copy);
+    free(line);
 }

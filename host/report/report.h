@@ -16,7 +16,7 @@
  * its rows differ.
  *
  * Owns: the names of sort keys (-s) and fields (-F), and their parsing. A new column is a row in columns.c, and a case of
- * report_column_text. If its rows differ in no word of struct report_row_key, add a word there and in report_columns_key.
+ * report_row_text. If its rows differ in no word of struct report_row_key, add a word there and in report_columns_key.
  */
 
 enum report_column_id {
@@ -68,9 +68,6 @@ bool report_columns_have(const struct report_column_list *list, enum report_colu
 struct report_row_key report_columns_key(const struct report_column_list *list,
                                          const struct mkperf_frames *f, uint32_t chain,
                                          uint32_t function);
-/* Writes the text of a column of a row into a buffer of n bytes. The column is one of rows. */
-void report_column_text(enum report_column_id column, const struct mkperf_frames *f,
-                        const struct report_row_key *key, char *text, size_t n);
 
 /*
  * Parses a comma-separated list of columns of rows (-s). Other names that perf uses are known. The names of columns that are
@@ -172,16 +169,16 @@ struct report_options {
 
 struct report_row {
     struct report_row_key key;
-    uint32_t first; /* order of appearance */
-    /* 1 + the indices in `hit` of its first and its last chain; 0: it has none. */
-    uint32_t first_hit, last_hit;
+    uint32_t first;      /* order of appearance */
+    uint32_t last_chain; /* 1 + the last chain in which its function occurs */
+    uint32_t last_hit;   /* 1 + the index of that chain in `hit`; 0: it has none */
     struct mkperf_weight self, children;
 };
 
 /* A chain in which a row's function occurs. */
 struct report_hit {
     uint32_t chain;
-    uint32_t next; /* the next hit of the row: an index, plus 1; 0: it is the last one */
+    uint32_t next; /* the hit of the row before: an index, plus 1; 0: it is the first one */
 };
 
 struct report_rows {
@@ -202,6 +199,11 @@ static inline double report_row_share(const struct report_rows *rows, uint32_t r
 {
     return mkperf_percent(rows->row[row].children.period, rows->whole);
 }
+
+/* Returns the text of a row in key k of the options: a constant, or stored in `text`. */
+enum { REPORT_ROW_TEXT = 600 };
+const char *report_row_text(const struct report_rows *rows, const struct report_row *row,
+                            unsigned k, char text[REPORT_ROW_TEXT]);
 
 /* Builds all rows of an event, sorted. Frames and options must live as long. The caller frees them. */
 void report_rows_build(struct report_rows *rows, struct mkperf_frames *f,

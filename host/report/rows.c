@@ -9,12 +9,12 @@ static void add_to_rows(struct report_rows *rows, uint32_t chain)
     struct mkperf_frames *f = rows->frames;
     const struct report_options *o = rows->options;
     const struct mkperf_weight *w = &f->profile->weight[chain];
-    uint32_t function[MKPERF_FRAMES_MAX], seen[MKPERF_FRAMES_MAX], nseen = 0;
+    uint32_t function[MKPERF_FRAMES_MAX];
     uint32_t n = mkperf_frames_of(f, chain, function);
 
     mkperf_weight_add(&rows->shown, w);
     for (uint32_t i = 0; i < (o->children ? n : 1); i++) {
-        uint32_t name = mkperf_frames_label(f, function[i]).name, j = 0;
+        uint32_t name = mkperf_frames_label(f, function[i]).name;
 
         if (o->symbol && !mkperf_symbol_is(mkperf_frames_text(f, name), o->symbol)) {
             continue;
@@ -31,19 +31,15 @@ static void add_to_rows(struct report_rows *rows, uint32_t chain)
         if (i == 0) {
             mkperf_weight_add(&row->self, w);
         }
-        while (j < nseen && seen[j] != number) {
-            j++;
+        if (row->last_chain == chain + 1) {
+            continue;
         }
-        if (j == nseen) {
-            seen[nseen++] = number;
-            mkperf_weight_add(&row->children, w);
-            if (!f->profile->leaves_only) { /* the hits of a row are a list */
-                MKPERF_GROW(rows->hit, rows->hit_room, (size_t)rows->nhits + 1);
-                rows->hit[rows->nhits++] = (struct report_hit){.chain = chain};
-                *(row->last_hit != 0 ? &rows->hit[row->last_hit - 1].next : &row->first_hit) =
-                    rows->nhits;
-                row->last_hit = rows->nhits;
-            }
+        row->last_chain = chain + 1;
+        mkperf_weight_add(&row->children, w);
+        if (!f->profile->leaves_only) { /* the hits of a row are a list, the last one first */
+            MKPERF_GROW(rows->hit, rows->hit_room, (size_t)rows->nhits + 1);
+            rows->hit[rows->nhits++] = (struct report_hit){chain, row->last_hit};
+            row->last_hit = rows->nhits;
         }
     }
 }
@@ -55,14 +51,13 @@ static int compare_rows(const void *pa, const void *pb, void *context)
     const struct report_rows *rows = context;
     const struct mkperf_frames *f = rows->frames;
     const struct report_column_list *keys = &rows->options->keys;
-    char text_a[600], text_b[600];
+    char text_a[REPORT_ROW_TEXT], text_b[REPORT_ROW_TEXT];
     int order = 0;
 
     if (report_columns_have(keys, REPORT_SORT_TIME)) {
         for (unsigned i = 0; order == 0 && keys->column[i] != REPORT_SORT_TIME; i++) {
-            report_column_text(keys->column[i], f, &a->key, text_a, sizeof text_a);
-            report_column_text(keys->column[i], f, &b->key, text_b, sizeof text_b);
-            order = strcmp(text_a, text_b);
+            order =
+                strcmp(report_row_text(rows, a, i, text_a), report_row_text(rows, b, i, text_b));
         }
         uint64_t x = mkperf_time_slice_ns(&f->profile->slices, a->key.slice);
         uint64_t y = mkperf_time_slice_ns(&f->profile->slices, b->key.slice);
@@ -132,7 +127,7 @@ void report_tree_build(struct mkperf_tree *t, const struct report_rows *rows,
     int step = o->graph == REPORT_GRAPH_CALLERS ? 1 : -1;
 
     mkperf_tree_init(t);
-    for (uint32_t hit = r->first_hit; hit != 0; hit = rows->hit[hit - 1].next) {
+    for (uint32_t hit = r->last_hit; hit != 0; hit = rows->hit[hit - 1].next) {
         uint32_t function[MKPERF_FRAMES_MAX], chain = rows->hit[hit - 1].chain, node = 0;
         uint32_t n = mkperf_frames_of(f, chain, function);
         int at = -1;

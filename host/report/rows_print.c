@@ -27,7 +27,7 @@ void report_rows_print(const struct report_rows *rows, FILE *out)
     const struct report_options *o = rows->options;
     int width[REPORT_SORT_KEYS]; /* of each column; the last is not padded */
     uint32_t omitted = 0;
-    char text[600];
+    char text[REPORT_ROW_TEXT];
 
     for (unsigned k = 0; k < o->keys.n; k++) {
         width[k] = (int)strlen(report_columns[o->keys.column[k]].title);
@@ -37,9 +37,8 @@ void report_rows_print(const struct report_rows *rows, FILE *out)
 
         omitted += !shown;
         for (unsigned k = 0; k + 1 < o->keys.n && shown; k++) {
-            report_column_text(o->keys.column[k], rows->frames, &rows->row[i].key, text,
-                               sizeof text);
-            width[k] = (int)strlen(text) > width[k] ? (int)strlen(text) : width[k];
+            int n = (int)strlen(report_row_text(rows, &rows->row[i], k, text));
+            width[k] = n > width[k] ? n : width[k];
         }
     }
     width[o->keys.n - 1] = 0;
@@ -66,8 +65,7 @@ void report_rows_print(const struct report_rows *rows, FILE *out)
         }
         fprintf(out, "  %7" PRIu64 "  %15" PRIu64, r->self.samples, r->self.period);
         for (unsigned k = 0; k < o->keys.n; k++) {
-            report_column_text(o->keys.column[k], rows->frames, &r->key, text, sizeof text);
-            fprintf(out, "  %-*s", width[k], text);
+            fprintf(out, "  %-*s", width[k], report_row_text(rows, r, k, text));
         }
         fputc('\n', out);
         if (o->graph != REPORT_GRAPH_NONE) {
@@ -135,12 +133,11 @@ void report_hierarchy_print(const struct report_rows *rows, FILE *out)
     mkperf_tree_init(&h.tree);
     for (uint32_t i = 0; i < rows->n; i++) {
         uint32_t node = 0;
-        char text[600];
+        char text[REPORT_ROW_TEXT];
 
         for (unsigned k = 0; k < o->keys.n; k++) {
-            report_column_text(o->keys.column[k], rows->frames, &rows->row[i].key, text,
-                               sizeof text);
-            node = mkperf_tree_child(&h.tree, node, mkperf_hash_text_number(&h.texts, text));
+            const char *key = report_row_text(rows, &rows->row[i], k, text);
+            node = mkperf_tree_child(&h.tree, node, mkperf_hash_text_number(&h.texts, key));
         }
         mkperf_tree_add(&h.tree, node, 0, rows->row[i].self);
     }
@@ -207,9 +204,9 @@ void report_rows_values(const struct report_rows *rows, struct mkperf_textout *v
                             unknown_ns);
             } else if (column != REPORT_SORT_EVENT || v->separator != NULL) {
                 /* Each JSON row begins with its event. */
-                char text[600];
-                report_column_text(column, rows->frames, &r->key, text, sizeof text);
-                mkperf_json(v, ",%s:%s", report_columns[column].name, text);
+                char text[REPORT_ROW_TEXT];
+                mkperf_json(v, ",%s:%s", report_columns[column].name,
+                            report_row_text(rows, r, k, text));
             }
         }
         if (o->interval) {
