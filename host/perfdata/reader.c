@@ -36,6 +36,9 @@ static enum mkperf_status read_lost(struct perfin_reader *r, struct perfin_curso
         lost.where = (enum mkperf_lost_where)tid;
     }
     r->seen.lost[lost.where] += lost.samples;
+    if (lost.core < MKPERF_MAX_CORES) {
+        r->seen.core[lost.core].lost[lost.where] += lost.samples;
+    }
     MKPERF_TRY(perfin_begin(r));
     return mkperf_sink_lost(r->sink, &lost, r->e);
 }
@@ -100,9 +103,7 @@ static enum mkperf_status read_compressed(struct perfin_reader *r, struct perfin
     return problem == NULL || r->damaged ? MKPERF_OK : perfin_fail(r, problem);
 }
 
-/* Reads the record at r->offset. *extent becomes its size, or 0 after the last whole record of a file that
- * may be truncated. */
-static enum mkperf_status next_record(struct perfin_reader *r, uint64_t *extent)
+enum mkperf_status perfin_next_record(struct perfin_reader *r, uint64_t *extent)
 {
     uint64_t left = r->frame.data.offset + r->frame.data.size - r->offset;
     const uint8_t *p = left >= 8 ? perfin_at(&r->bytes, r->offset, 8) : NULL;
@@ -140,7 +141,7 @@ static enum mkperf_status read_records(struct perfin_reader *r)
     uint64_t end = r->frame.data.offset + r->frame.data.size, extent = 1;
 
     for (r->offset = r->frame.data.offset; r->offset < end && extent > 0; r->offset += extent) {
-        MKPERF_TRY(next_record(r, &extent));
+        MKPERF_TRY(perfin_next_record(r, &extent));
     }
     if (!r->frame.unfinished && perfin_inflate_is_cut(&r->inflate)) {
         return perfin_fail(r, "the compressed records end within a record");
@@ -175,21 +176,27 @@ static struct mkperf_totals totals_of(const struct perfin_reader *r)
     return t;
 }
 
+void perfin_free(struct perfin_reader *r)
+{
+    free(r->sched_ns);
+    perfin_inflate_free(&r->inflate);
+    perfin_free_session(&r->session);
+    perfin_free_frame(&r->frame);
+    perfin_close(&r->bytes);
+}
+
 static enum mkperf_status read_all(struct perfin_reader *r)
 {
     r->checked = mkperf_sink_in_order(*r->sink, &r->order);
     r->sink = &r->checked;
-    bool read = perfin_read_frame(&r->bytes, &r->frame, r->e) == MKPERF_OK &&
+    bool read = perfin_read_frame(&r->bytes, &r->frame, false, r->e) == MKPERF_OK &&
                 perfin_read_session(&r->bytes, &r->frame, &r->session, r->e) == MKPERF_OK &&
                 read_records(r) == MKPERF_OK && perfin_begin(r) == MKPERF_OK;
     const struct mkperf_totals totals = totals_of(r);
     enum mkperf_status status =
         mkperf_sink_finish(r->sink, read ? MKPERF_OK : r->e->status, &totals, r->e);
 
-    free(r->sched_ns);
-    perfin_inflate_free(&r->inflate);
-    perfin_free_session(&r->session);
-    perfin_free_frame(&r->frame);
+    perfin_free(r);
     return status;
 }
 
@@ -207,10 +214,10 @@ enum mkperf_status mkperf_perfdata_read(const char *path, const struct mkperf_si
                                         struct mkperf_error *e)
 {
     struct perfin_reader r = {.sink = sink, .e = e};
-    enum mkperf_status status = perfin_open(&r.bytes, path, e) == MKPERF_OK
-                                    ? read_all(&r)
-                                    : mkperf_sink_finish(sink, e->status, NULL, e);
 
+    if (perfin_open(&r.bytes, path, e) == MKPERF_OK) {
+        return read_all(&r);
+    }
     perfin_close(&r.bytes);
-    return status;
+    return mkperf_sink_finish(sink, e->status, NULL, e);
 }

@@ -283,12 +283,11 @@ static void read_index(struct perfin_bytes *b, struct perfin_frame *f, uint64_t 
         uint64_t bit;
 
         p = perfin_at(b, at + 16 + 24 * i, 24);
-        if (!p) {
-            return;
-        }
-        bit = mkperf_get64(p);
+        bit = p != NULL ? mkperf_get64(p) : HEADER_FEAT_BITS;
         if (bit < HEADER_FEAT_BITS && inside(b, section(p + 8))) {
             f->feature[bit] = section(p + 8);
+        } else {
+            f->damaged = at + 16 + 24 * i;
         }
     }
 }
@@ -370,7 +369,7 @@ static enum mkperf_status read_pipe_head(struct perfin_bytes *b, struct perfin_f
     return MKPERF_OK;
 }
 
-enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame *f,
+enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame *f, bool recover,
                                      struct mkperf_error *e)
 {
     uint8_t header[PERF_HEADER_BYTES];
@@ -401,7 +400,9 @@ enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame
     attrs = section(header + PERF_HEADER_ATTRS);
     MKPERF_TRY(read_attrs(b, f, attrs, mkperf_get64(header + PERF_HEADER_ATTR_SIZE), e));
     f->data = section(header + PERF_HEADER_DATA);
-    if (!inside(b, f->data)) {
+    bool begun = f->data.offset <= b->size;
+    bool finished = f->data.size != 0 && begun && f->data.size < b->size - f->data.offset;
+    if (!begun || (!recover && !inside(b, f->data))) {
         p = perfin_at(b, attrs.offset + attrs.size, 8);
         bool ours = p != NULL && memcmp(p, MKPERF_PERFDATA_INDEX, 8) == 0;
         return perfin_bad(b, b->size,
@@ -410,7 +411,7 @@ enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame
                                : "cut short: the file ends before its data does",
                           e);
     }
-    if (f->data.size == 0) {
+    if (f->data.size == 0 || (recover && !finished)) {
         f->unfinished = true;
         f->data.size = b->size - f->data.offset;
         read_index(b, f, attrs.offset + attrs.size);

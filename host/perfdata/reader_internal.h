@@ -10,7 +10,7 @@
  *     struct perfin_reader    the walk over the records, and its cursor          reader.c and the others
  *
  * Nothing is trusted: a position outside the file, or a size above its limit, is an error with its
- * offset. Recovery (writer_recover.c) uses only struct perfin_bytes.
+ * offset. Recovery (writer_recover.c) uses what the reader counts.
  */
 #ifndef MKPERF_HOST_PERFDATA_READER_INTERNAL_H
 #define MKPERF_HOST_PERFDATA_READER_INTERNAL_H
@@ -75,7 +75,9 @@ struct perfin_frame {
     struct perfin_section data;
     bool unfinished; /* the writer died: there is no feature table, and data ends with the file */
     bool indexed;    /* mkperf wrote the file: it has an index before its data */
-    bool pipe;       /* recorded into a pipe: the file has only records, and data ends with it */
+    uint64_t
+        damaged; /* the offset of an entry of the index that is no place in the file; 0: none */
+    bool pipe;   /* recorded into a pipe: the file has only records, and data ends with it */
     struct perfin_section feature[HEADER_FEAT_BITS]; /* size 0: the feature is absent */
     struct {
         uint8_t *p;
@@ -95,7 +97,8 @@ const uint8_t *perfin_at(struct perfin_bytes *b, uint64_t offset, size_t n);
 enum mkperf_status perfin_bad(const struct perfin_bytes *b, uint64_t offset, const char *reason,
                               struct mkperf_error *e);
 
-enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame *f,
+/* recover: a file that ends before its feature table is unfinished, too. */
+enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame *f, bool recover,
                                      struct mkperf_error *e);
 void perfin_free_frame(struct perfin_frame *f);
 
@@ -225,6 +228,14 @@ static inline uint32_t perfin_take32(struct perfin_cursor *c)
 
     return p ? mkperf_get32(p) : 0;
 }
+
+/* ---- reader.c ---- */
+
+/* Reads the record at r->offset. *extent becomes its size, or 0 after the last whole record of a file that
+ * may be truncated. */
+enum mkperf_status perfin_next_record(struct perfin_reader *r, uint64_t *extent);
+/* Frees what a reader has, and closes its file. */
+void perfin_free(struct perfin_reader *r);
 
 /* ---- reader_session.c ---- */
 

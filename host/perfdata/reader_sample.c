@@ -422,5 +422,9 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
     }
     perfin_note_time(&r->seen, raw.time);
     r->seen.samples += mkperf_sample_count(&out);
+    if (raw.core < MKPERF_MAX_CORES) {
+        r->seen.core[raw.core].samples += mkperf_sample_count(&out);
+        r->seen.ncores = raw.core >= r->seen.ncores ? raw.core + 1 : r->seen.ncores;
+    }
     return mkperf_sink_sample(r->sink, &out, r->e);
 }
