@@ -119,7 +119,7 @@ install-target:
 
 # The page of mkperf view, the script of flame graphs and completion are part of the program.
 $(foreach v,plain asan fuzz,$(B)/obj/$(v)/host/page.o): $(wildcard host/page/*.html host/page/*.css host/page/*.js)
-$(foreach v,plain asan fuzz,$(B)/obj/$(v)/host/export.o): host/export/flamegraph.js
+$(foreach v,plain asan fuzz,$(B)/obj/$(v)/host/export.o): host/export/flamegraph.js host/export/metadata.ctf
 $(foreach v,plain asan fuzz,$(B)/obj/$(v)/host/help.o): host/help/completion.bash host/help/completion.zsh
 
 # speedscope, which mkperf view links to if it lies beside mkperf. Optional: it needs npm's registry.

@@ -13,48 +13,30 @@
 #include "perfdata/tracepoints.h"
 
 #define MAGIC UINT32_C(0xC1FC1FC1)
-enum { EVENT_ROOM = 512, CTF_NAME_BYTES = 64, CORES_MAX = 64 };
+enum { EVENT_ROOM = 512, CTF_NAME_BYTES = 64, CORES_MAX = 64, METADATA = CORES_MAX };
 enum { EVENT_SWITCH, EVENT_SCHED, EVENT_GAP };
 
-static const char metadata[] =
-    "/* CTF 1.8 */\n\n"
-    "typealias integer { size = 16; align = 8; signed = false; } := uint16_t;\n"
-    "typealias integer { size = 32; align = 8; signed = false; } := uint32_t;\n"
-    "typealias integer { size = 32; align = 8; signed = true; } := int32_t;\n"
-    "typealias integer { size = 64; align = 8; signed = false; } := uint64_t;\n"
-    "typealias integer { size = 64; align = 8; signed = true; } := int64_t;\n\n"
-    "trace {\n\tmajor = 1;\n\tminor = 8;\n\tbyte_order = le;\n"
-    "\tpacket.header := struct { uint32_t magic; uint32_t stream_id; };\n};\n\n"
-    "clock {\n\tname = \"monotonic\";\n\tdescription = \"the target's time\";\n"
-    "\tfreq = 1000000000;\n\toffset = 0;\n};\n\n"
-    "typealias integer { size = 64; align = 8; signed = false; map = clock.monotonic.value; } "
-    ":= time_t;\n\n"
-    "stream {\n\tid = 0;\n\tpacket.context := struct { uint32_t cpu_id; };\n"
-    "\tevent.header := struct { uint16_t id; time_t timestamp; };\n};\n\n"
-    "event {\n\tname = \"sched_switch\";\n\tid = 0;\n\tstream_id = 0;\n"
-    "\tfields := struct { string prev_comm; int32_t prev_tid; int32_t prev_prio; int64_t "
-    "prev_state; string next_comm; int32_t next_tid; int32_t next_prio; string reason; };\n};\n\n"
-    "event {\n\tname = \"mkperf_sched\";\n\tid = 1;\n\tstream_id = 0;\n"
-    "\tfields := struct { string kind; string from_comm; int32_t from_tid; string comm; int32_t "
-    "tid; uint32_t irq; };\n};\n\n"
-    "event {\n\tname = \"mkperf_gap\";\n\tid = 2;\n\tstream_id = 0;\n"
-    "\tfields := struct { uint64_t lost; uint64_t since; };\n};\n";
+MKPERF_EMBED(ctf_metadata, "host/export/metadata.ctf");
 
 struct ctf {
     struct mkperf_places places; /* the first member, as mkperf_places_pd requires */
     char *path, *partial;        /* the directory; and its name until the trace is whole */
     bool whole;
-    struct mkperf_outfile metadata, core[CORES_MAX];
+    struct mkperf_outfile file[METADATA + 1]; /* a stream for each core, and the metadata */
     FILE *env; /* the environment in the metadata, while warnings are written */
     unsigned warnings;
 };
 
-static enum mkperf_status open_file(struct ctf *c, struct mkperf_outfile *file, const char *name,
-                                    struct mkperf_error *e)
+static char *file_name(const char *dir, unsigned file)
 {
-    char *path = mkperf_xprintf("%s/%s", c->partial, name);
+    return file == METADATA ? mkperf_xprintf("%s/metadata", dir)
+                            : mkperf_xprintf("%s/core_%u", dir, file);
+}
 
-    enum mkperf_status status = mkperf_outfile_open(file, path, false, e);
+static enum mkperf_status open_file(struct ctf *c, unsigned file, struct mkperf_error *e)
+{
+    char *path = file_name(c->partial, file);
+    enum mkperf_status status = mkperf_outfile_open(&c->file[file], path, false, e);
 
     free(path);
     return status;
@@ -100,19 +82,18 @@ static enum mkperf_status write_sched_event(void *self, const struct mkperf_sche
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "core %" PRIu32 ": at most %d are supported",
                                 event->core, CORES_MAX);
     }
-    if (c->core[event->core].path == NULL) {
+    struct mkperf_outfile *file = &c->file[event->core];
+    if (file->path == NULL) {
         uint8_t header[12];
         struct mkperf_put h = {header};
-        char name[32];
 
-        snprintf(name, sizeof name, "core_%" PRIu32, event->core);
-        MKPERF_TRY(open_file(c, &c->core[event->core], name, e));
+        MKPERF_TRY(open_file(c, event->core, e));
         mkperf_put32(&h, MAGIC);
         mkperf_put32(&h, 0);
         mkperf_put32(&h, event->core);
-        mkperf_outfile_write(&c->core[event->core], header, sizeof header);
+        mkperf_outfile_write(file, header, sizeof header);
     }
-    uint8_t *room = mkperf_outfile_reserve(&c->core[event->core], EVENT_ROOM);
+    uint8_t *room = mkperf_outfile_reserve(file, EVENT_ROOM);
     struct mkperf_put p = {room};
     bool gap = event->kind == MKPERF_SCHED_GAP, is_switch = event->kind == MKPERF_SCHED_SWITCH;
     mkperf_put16(&p, gap ? EVENT_GAP : is_switch ? EVENT_SWITCH : EVENT_SCHED);
@@ -133,8 +114,8 @@ static enum mkperf_status write_sched_event(void *self, const struct mkperf_sche
         put_comm_and_tid(&p, c, event->to);
         mkperf_put32(&p, event->irq);
     }
-    mkperf_outfile_commit(&c->core[event->core], (size_t)(p.p - room));
-    return mkperf_outfile_status(&c->core[event->core], e);
+    mkperf_outfile_commit(file, (size_t)(p.p - room));
+    return mkperf_outfile_status(file, e);
 }
 
 /* Writes a warning as a text of the environment, quoted as in C. */
@@ -152,14 +133,13 @@ static void write_warning(void *self, enum mkperf_warning_level level, const cha
 /* Removes the files of a trace, and the directory if it then is empty. */
 static void remove_trace(const char *dir)
 {
-    for (unsigned i = 0; i <= CORES_MAX; i++) {
-        for (unsigned whole = 0; whole < 2; whole++) {
-            char *name = i < CORES_MAX
-                             ? mkperf_xprintf("%s/core_%u%s", dir, i, whole ? "" : ".partial")
-                             : mkperf_xprintf("%s/metadata%s", dir, whole ? "" : ".partial");
-            (void)unlink(name);
-            free(name);
-        }
+    for (unsigned i = 0; i <= METADATA; i++) {
+        char *name = file_name(dir, i), *unfinished = mkperf_xprintf("%s.partial", name);
+
+        (void)unlink(name);
+        (void)unlink(unfinished);
+        free(name);
+        free(unfinished);
     }
     (void)rmdir(dir);
 }
@@ -168,26 +148,25 @@ static enum mkperf_status ctf_end(void *self, const struct mkperf_totals *totals
                                   struct mkperf_error *e)
 {
     struct ctf *c = self;
-
-    for (unsigned i = 0; i < CORES_MAX; i++) {
-        if (c->core[i].path != NULL && mkperf_outfile_finish(&c->core[i], e) != MKPERF_OK) {
-            return e->status;
-        }
-    }
+    const char *fixed = strstr(ctf_metadata_begin, "/* CTF 1.8 */");
     char *env = NULL;
     size_t n = 0;
+
     c->env = mkperf_memstream_open(&env, &n);
     fputs("env {\n\tdomain = \"kernel\";\n\ttracer_name = \"mkperf\";\n", c->env);
     mkperf_places_warnings(&c->places, totals, write_warning, c);
     fputs("};\n", c->env);
     mkperf_memstream_close(c->env);
-    if (open_file(c, &c->metadata, "metadata", e) == MKPERF_OK) {
-        mkperf_outfile_write(&c->metadata, metadata, sizeof metadata - 1);
-        mkperf_outfile_write(&c->metadata, env, n);
-        mkperf_outfile_finish(&c->metadata, e);
+    enum mkperf_status status = open_file(c, METADATA, e);
+    if (status == MKPERF_OK) {
+        mkperf_outfile_write(&c->file[METADATA], fixed, strlen(fixed));
+        mkperf_outfile_write(&c->file[METADATA], env, n);
     }
     free(env);
-    MKPERF_TRY(mkperf_outfile_status(&c->metadata, e));
+    for (unsigned i = 0; i <= METADATA && status == MKPERF_OK; i++) {
+        status = c->file[i].path != NULL ? mkperf_outfile_finish(&c->file[i], e) : MKPERF_OK;
+    }
+    MKPERF_TRY(status);
     if (rename(c->partial, c->path) != 0) {
         return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", c->path, strerror(errno));
     }
@@ -199,13 +178,10 @@ static void ctf_free(void *self)
 {
     struct ctf *c = self;
 
-    for (unsigned i = 0; i < CORES_MAX; i++) {
-        if (c->core[i].path != NULL) {
-            mkperf_outfile_close(&c->core[i]);
+    for (unsigned i = 0; i <= METADATA; i++) {
+        if (c->file[i].path != NULL) {
+            mkperf_outfile_close(&c->file[i]);
         }
-    }
-    if (c->metadata.path != NULL) {
-        mkperf_outfile_close(&c->metadata);
     }
     if (!c->whole) {
         remove_trace(c->partial);
