@@ -6,10 +6,8 @@
  * The profile to compare with (--diff) is a second container. The file has the code of the CODE_FUNCTIONS functions with
  * the largest weights of their own; for other functions the page reports that their code is not in the file.
  */
-#include <zlib.h>
-
-#include "formats.h"
 #include "page/page.h"
+#include "parts.h"
 
 enum { CODE_FUNCTIONS = 200 };
 
@@ -30,16 +28,11 @@ static void put_container(struct html *h, const char *id, const struct page_byte
 {
     static const char digit[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="; /* '=': no digit */
-    z_stream z = {.next_in = b->p, .avail_in = (uInt)b->n};
+    size_t n;
+    uint8_t *out = mkperf_export_gzip(b->p, b->n, &n);
 
-    if (deflateInit2(&z, 6, Z_DEFLATED, 15 + 16 /* gzip */, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-        mkperf_die(); /* deflateInit2 fails only without memory */
-    }
-    z.avail_out = (uInt)deflateBound(&z, b->n);
-    uint8_t *out = z.next_out = mkperf_xcalloc(1, z.avail_out);
-    (void)deflate(&z, Z_FINISH); /* deflateBound has made room for all of it */
     mkperf_textout_printf(h->t, "<script type=\"application/octet-stream\" id=\"%s\">", id);
-    for (size_t i = 0, n = z.total_out; i < n; i += 3) {
+    for (size_t i = 0; i < n; i += 3) {
         uint32_t bits = (uint32_t)out[i] << 16 | (i + 1 < n ? (uint32_t)out[i + 1] << 8 : 0) |
                         (i + 2 < n ? out[i + 2] : 0U);
         char base64[] = {digit[bits >> 18], digit[bits >> 12 & 63],
@@ -47,7 +40,6 @@ static void put_container(struct html *h, const char *id, const struct page_byte
         mkperf_textout_put(h->t, base64, sizeof base64);
     }
     mkperf_textout_puts(h->t, "</script>\n");
-    deflateEnd(&z);
     free(out);
 }
 

@@ -133,7 +133,6 @@ static void put_resource_profiles(struct otlp *o)
     }
     pb_end(&o->f, inner);
     pb_end(&o->f, at);
-    pb_flush(&o->f);
 }
 
 static void put_empty(struct otlp *o, unsigned table)
@@ -227,7 +226,7 @@ enum mkperf_status mkperf_otlp_write(const struct mkperf_export *x, struct mkper
     (void)e;
     o->x = x;
     o->c = c;
-    pb_open(&o->f, t);
+    o->f.t = t;
     function_names_init(&o->names, &c->places);
     put_resource_profiles(o);
     put_dictionary(o);

@@ -2,8 +2,10 @@
 /*
  * Parts that several formats have in common.
  *
- * Owns: the choice of one event, and functions that have one name in several PDs. Called by the formats.
+ * Owns: the choice of one event, compression, and functions that have one name in several PDs. Called by the formats.
  */
+#include <zlib.h>
+
 #include "parts.h"
 
 enum mkperf_status mkperf_export_event(const struct mkperf_export *x,
@@ -47,6 +49,22 @@ enum mkperf_status mkperf_export_needs_sched(const struct mkperf_session *sessio
                           : mkperf_error_set(e, MKPERF_ERR_INPUT,
                                              "this format shows scheduling events, and none were "
                                              "recorded (mkperf record --sched)");
+}
+
+uint8_t *mkperf_export_gzip(const void *p, size_t n, size_t *size)
+{
+    enum { LEVEL = 6, GZIP = 16, MEMORY = 8 };
+    z_stream z = {.next_in = (uint8_t *)(uintptr_t)p, .avail_in = (uInt)n};
+
+    if (deflateInit2(&z, LEVEL, Z_DEFLATED, MAX_WBITS + GZIP, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
+        mkperf_die(); /* deflateInit2 fails only without memory */
+    }
+    z.avail_out = (uInt)deflateBound(&z, n);
+    uint8_t *out = z.next_out = mkperf_xcalloc(1, z.avail_out);
+    (void)deflate(&z, Z_FINISH); /* deflateBound has made room for all of it */
+    *size = z.total_out;
+    deflateEnd(&z);
+    return out;
 }
 
 void function_names_init(struct function_names *n, const struct mkperf_places *places)

@@ -3,8 +3,6 @@
 #ifndef MKPERF_HOST_EXPORT_PARTS_H
 #define MKPERF_HOST_EXPORT_PARTS_H
 
-#include <zlib.h>
-
 #include "formats.h"
 
 /* Sets *event to the number of the event that x names, or to 0 with a note. MKPERF_ERR_USAGE: there is no such event. */
@@ -17,6 +15,9 @@ uint64_t mkperf_export_period(const struct mkperf_profile *c, uint32_t event);
 /* Checks at the begin of a stream that it has scheduling events. MKPERF_ERR_INPUT: none were recorded. */
 enum mkperf_status mkperf_export_needs_sched(const struct mkperf_session *session,
                                              struct mkperf_error *e);
+
+/* Returns n bytes compressed by gzip, *size bytes, which the caller frees. */
+uint8_t *mkperf_export_gzip(const void *p, size_t n, size_t *size);
 
 /*
  * Functions that have one name in several PDs. Some readers join functions of one name. They would draw an edge from
@@ -88,22 +89,18 @@ const char *stack_tree_text(const struct stack_tree *t, uint32_t number);
 /*
  * Messages of protocol buffers in a gzip file.
  *
- * Owns: the encoding of fields and the compression. Used by pprof.c and otlp.c. A message is appended to a buffer, nested ones in
- * their place; pb_flush compresses what is in it.
+ * Owns: the encoding of fields. Used by pprof.c and otlp.c. A message is appended to a buffer, nested ones in their place.
  *
  *      size_t at = pb_begin(f, PROFILE_SAMPLE);   pb_number(f, 1, 7);   pb_end(f, at);
  */
 
 struct pb_file {
-    struct mkperf_textout *t;
-    z_stream z;
+    struct mkperf_textout *t; /* set by the caller; the other members are 0 at first */
     size_t n, room;
     uint8_t *byte;
 };
 
-void pb_open(struct pb_file *f, struct mkperf_textout *t);
-void pb_close(struct pb_file *f); /* compresses the rest, and ends the file */
-void pb_flush(struct pb_file *f); /* outside of nested messages */
+void pb_close(struct pb_file *f); /* writes the file, and frees the buffer */
 
 /* Writes a field with a number; 0 is omitted, because it is the default. */
 void pb_number(struct pb_file *f, unsigned field, uint64_t v);

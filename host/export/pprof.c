@@ -100,7 +100,6 @@ static void put_tables(struct pprof *p)
         pb_number(&p->f, 3, place->edge ? 0 : place->addr);
         pb_lines(&p->f, 4, s, i);
         pb_end(&p->f, at);
-        pb_flush(&p->f);
     }
     uint64_t with_pd = s->texts.count;
     for (uint32_t i = 0; i < s->functions.count; i++) {
@@ -137,7 +136,7 @@ enum mkperf_status mkperf_pprof_write(const struct mkperf_export *x, struct mkpe
     (void)x;
     (void)e;
     p->c = c;
-    pb_open(&p->f, t);
+    p->f.t = t;
     function_names_init(&p->names, &c->places);
     struct mkperf_profile_chain chain;
     p->texts = p->c->places.texts.count;
@@ -175,7 +174,6 @@ enum mkperf_status mkperf_pprof_write(const struct mkperf_export *x, struct mkpe
         put_sample_label(
             p, "mode", extra_string(p, c->places.place[chain.place[0]].kernel ? "kernel" : "user"));
         pb_end(&p->f, at);
-        pb_flush(&p->f);
     }
     put_tables(p);
     function_names_free(&p->names);

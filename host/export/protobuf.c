@@ -4,41 +4,13 @@
 
 #include <mkperf/varint.h>
 
-enum { CHUNK = 16384, GZIP = 16, WINDOW_BITS = 15, LEVEL = 6, MEMORY = 8 };
-
-void pb_open(struct pb_file *f, struct mkperf_textout *t)
-{
-    *f = (struct pb_file){.t = t};
-    if (deflateInit2(&f->z, LEVEL, Z_DEFLATED, WINDOW_BITS + GZIP, MEMORY, Z_DEFAULT_STRATEGY) !=
-        Z_OK) {
-        mkperf_die(); /* deflateInit2 fails only without memory */
-    }
-}
-
-static void compress_bytes(struct pb_file *f, int flush)
-{
-    uint8_t out[CHUNK];
-
-    f->z.next_in = f->byte;
-    f->z.avail_in = (uInt)f->n;
-    do {
-        f->z.next_out = out;
-        f->z.avail_out = sizeof out;
-        deflate(&f->z, flush);
-        mkperf_textout_put(f->t, out, sizeof out - f->z.avail_out);
-    } while (f->z.avail_out == 0);
-    f->n = 0;
-}
-
-void pb_flush(struct pb_file *f)
-{
-    compress_bytes(f, Z_NO_FLUSH);
-}
-
 void pb_close(struct pb_file *f)
 {
-    compress_bytes(f, Z_FINISH);
-    deflateEnd(&f->z);
+    size_t n;
+    uint8_t *gzip = mkperf_export_gzip(f->byte, f->n, &n);
+
+    mkperf_textout_put(f->t, gzip, n);
+    free(gzip);
     free(f->byte);
 }
 
