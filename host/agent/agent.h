@@ -49,14 +49,6 @@ struct agent_outbox {
     bool has_thread;
 };
 
-/* A window of which the file is complete. */
-struct agent_made {
-    const char *target;
-    uint64_t unix_ms, samples;
-    double seconds;
-    const struct mkperf_totals *totals;
-};
-
 /* Makes the outbox of SCHEME:WHERE. spool: the directory for servers' windows. Finds what waits in it, and sets *sequence above all
  * of it. Errors: USAGE, OUTPUT. */
 enum mkperf_status agent_outbox_open(struct agent_outbox *o, const char *spec, const char *spool,
@@ -65,20 +57,24 @@ uint64_t agent_unix_ms(void); /* the wall clock */
 /* Returns where the ELFs of a window are that began at unix_ms. They stay open for other windows. They are opened again
  * for a window that began later, because its target may have been built again. Called with the turn. */
 struct mkperf_elf_search agent_elfs(struct agent *a, uint64_t unix_ms);
-/* Puts the finished file at `path` into the outbox. elfs: for names in a pprof file. Errors: OUTPUT; the window is counted as given up. */
-enum mkperf_status agent_outbox_add(struct agent_outbox *o, const char *path, const char *name,
-                                    const struct agent_made *made,
+/* Puts the finished file at `path` into the outbox. The file's name is the window's. elfs: for names in a pprof file. Errors: OUTPUT;
+ * the window is counted as given up. */
+enum mkperf_status agent_outbox_add(struct agent_outbox *o, const char *path,
+                                    const struct mkperf_totals *totals,
                                     const struct mkperf_elf_search *elfs, struct mkperf_error *e);
 /* Removes the oldest window, which was sent or given up; the caller has counted it. */
 void agent_outbox_drop(struct agent_outbox *o);
 void agent_outbox_free(struct agent_outbox *o);
 char *agent_outbox_path(const struct agent_outbox *o, const char *name);
-/* What the name of a window's file holds. Returns false if it is no such name. */
+/* What the name of a window's file holds. */
 struct agent_name {
     uint64_t sequence, unix_ms, samples;
     char target[MKPERF_MODEL_NAME];
 };
+/* Returns false if it is no such name. */
 bool agent_name_parse(const char *name, struct agent_name *out);
+/* Returns the path of a window's recording, which the caller frees. */
+char *agent_name_path(const struct agent_outbox *o, const struct agent_name *w);
 extern const char *const agent_kind_names[AGENT_KINDS];
 void agent_kind_help(mkperf_put *put, void *to);
 
@@ -94,7 +90,7 @@ void agent_kind_help(mkperf_put *put, void *to);
  *                        └─► flow ─► analysis, counts ─► metrics, at the end of each window
  */
 
-enum { AGENT_FAMILIES = 20, AGENT_FIGURES = 40 };
+enum { AGENT_FAMILIES = 17 };
 
 struct agent_window {
     /* These are set before the stream begins. */
@@ -106,7 +102,7 @@ struct agent_window {
     bool open;
     bool failed; /* The window's file could not be written. */
     double opened_s;
-    uint64_t unix_ms, sequence;
+    struct agent_name name;
     char *path;
     struct mkperf_perfdata *perfdata; /* NULL: no outbox wants a file */
     struct mkperf_checks *checks;
@@ -129,7 +125,7 @@ struct agent_window {
     struct mkperf_sink live;
     struct mkperf_totals sum;                   /* the sum over all windows */
     uint64_t windows, spoiled, spoiled_samples; /* spoiled: without a file, for want of space */
-    char *text[AGENT_FAMILIES + AGENT_FIGURES]; /* metrics at the end of the last window */
+    char *text[AGENT_FAMILIES];                 /* metrics at the end of the last window */
 };
 
 struct mkperf_sink agent_window_sink(struct agent_window *w);

@@ -271,54 +271,22 @@ static const struct {
      put_count, 2},
     {"mkperf_unwritten_samples_total", "counter", "Samples of these windows.", put_count, 3},
 };
-enum { FAMILIES = sizeof families / sizeof *families };
-_Static_assert((int)FAMILIES <= (int)AGENT_FAMILIES, "each family has a text");
-
-struct figure_text {
-    struct agent_window *w;
-    unsigned n;
-};
-
-/* Makes the family of a figure. The figure's key is its name. Times are seconds, as everywhere in
- * Prometheus. */
-static void make_figure(void *self, const char *key, uint64_t value)
-{
-    struct figure_text *f = self;
-    int n = (int)strlen(key);
-    bool ns = n > 3 && strcmp(key + n - 3, "_ns") == 0;
-    size_t size;
-
-    if (mkperf_figure_is_count(key) && strcmp(key, "samples") != 0 && f->n < AGENT_FIGURES) {
-        char **text = &f->w->text[AGENT_FAMILIES + f->n++];
-        char *name =
-            mkperf_xprintf("mkperf_%.*s%s_total", ns ? n - 3 : n, key, ns ? "_seconds" : "");
-
-        free(*text);
-        FILE *to = mkperf_memstream_open(text, &size);
-        const struct series s = {.to = to, .name = name, .target = f->w->target};
-        put_series(&s, NULL);
-        (ns ? put_seconds : put_number)(&s, value);
-        mkperf_memstream_close(to);
-        free(name);
-    }
-}
+_Static_assert(sizeof families / sizeof *families == AGENT_FAMILIES, "each family has a text");
 
 void agent_metrics_make(struct agent_window *w)
 {
-    struct figure_text figures = {.w = w};
     size_t size;
 
     if (w->session.sched) {
         mkperf_flow_settle(&w->flow);
         mkperf_analysis_charge(w->sched);
     }
-    for (unsigned i = 0; i < FAMILIES; i++) {
+    for (unsigned i = 0; i < AGENT_FAMILIES; i++) {
         free(w->text[i]);
         FILE *to = mkperf_memstream_open(&w->text[i], &size);
         families[i].put(&(struct series){to, families[i].name, w->target, w, families[i].which});
         mkperf_memstream_close(to);
     }
-    mkperf_figures_each(MKPERF_SECTION_FIRST, MKPERF_SECTION_END, &w->sum, make_figure, &figures);
 }
 
 /* ---- a scrape ---- */
@@ -358,18 +326,57 @@ static const struct {
      offsetof(struct agent_outbox, bytes)},
 };
 
-/* Writes the lines of a family for all targets. */
-static void put_texts(FILE *to, const struct agent *a, unsigned i)
+struct scrape {
+    const struct agent *a;
+    FILE *to;
+};
+
+struct figure {
+    const char *key;
+    uint64_t value;
+};
+
+static void find_figure(void *self, const char *key, uint64_t value)
 {
-    for (size_t k = 0; k < a->ntargets; k++) {
-        if (a->target[k]->window.text[i] != NULL) {
-            fputs(a->target[k]->window.text[i], to);
+    struct figure *f = self;
+
+    f->value = strcmp(f->key, key) == 0 ? value : f->value;
+}
+
+/* Writes the family of a figure for all targets that have a window. The figure's key is its name. Times are seconds, as everywhere
+ * in Prometheus. */
+static void put_figure(void *self, const char *key, uint64_t value)
+{
+    const struct scrape *all = self;
+    int n = (int)strlen(key);
+    bool ns = n > 3 && strcmp(key + n - 3, "_ns") == 0, head = false;
+
+    (void)value; /* of no target */
+    if (!mkperf_figure_is_count(key) || strcmp(key, "samples") == 0) {
+        return;
+    }
+    char *name = mkperf_xprintf("mkperf_%.*s%s_total", ns ? n - 3 : n, key, ns ? "_seconds" : "");
+    const struct series s = {.to = all->to, .name = name};
+    for (size_t k = 0; k < all->a->ntargets; k++) {
+        const struct agent_window *w = &all->a->target[k]->window;
+        struct figure f = {.key = key};
+
+        if (w->windows != 0) {
+            if (!head) {
+                put_head(all->to, name, "counter", "This figure of docs/formats.md.");
+                head = true;
+            }
+            mkperf_figures_each(MKPERF_SECTION_FIRST, MKPERF_SECTION_END, &w->sum, find_figure, &f);
+            put_series(&(struct series){all->to, name, w->target, w, 0}, NULL);
+            (ns ? put_seconds : put_number)(&s, f.value);
         }
     }
+    free(name);
 }
 
 char *agent_metrics_text(struct agent *a, size_t *n)
 {
+    static const struct mkperf_totals none;
     char *text;
     FILE *to = mkperf_memstream_open(&text, n);
 
@@ -386,23 +393,14 @@ char *agent_metrics_text(struct agent *a, size_t *n)
             fprintf(to, "%.*f\n", i == 1 ? 3 : 0, value[i]);
         }
     }
-    for (unsigned i = 0; i < FAMILIES; i++) {
+    for (unsigned i = 0; i < AGENT_FAMILIES; i++) {
         put_head(to, families[i].name, families[i].type, families[i].help);
-        put_texts(to, a, i);
-    }
-    for (unsigned i = AGENT_FAMILIES; i < AGENT_FAMILIES + AGENT_FIGURES; i++) {
-        const char *first = NULL;
-
-        for (size_t k = 0; k < a->ntargets && first == NULL; k++) {
-            first = a->target[k]->window.text[i];
-        }
-        if (first != NULL) {
-            char *name = mkperf_xprintf("%.*s", (int)strcspn(first, "{"), first);
-            put_head(to, name, "counter", "This figure of docs/formats.md.");
-            free(name);
-            put_texts(to, a, i);
+        for (size_t k = 0; k < a->ntargets; k++) {
+            fputs(a->target[k]->window.text[i] != NULL ? a->target[k]->window.text[i] : "", to);
         }
     }
+    mkperf_figures_each(MKPERF_SECTION_FIRST, MKPERF_SECTION_END, &none, put_figure,
+                        &(struct scrape){a, to});
     struct rusage used;
 
     for (size_t i = 0; a->nto != 0 && i < sizeof boxes / sizeof *boxes; i++) {

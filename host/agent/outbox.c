@@ -92,22 +92,24 @@ static void make_room(struct agent_outbox *o, uint64_t more)
     }
 }
 
+char *agent_name_path(const struct agent_outbox *o, const struct agent_name *w)
+{
+    return mkperf_xprintf("%s/%012" PRIu64 ".%013" PRIu64 ".%" PRIu64 ".%s.data", o->directory,
+                          w->sequence, w->unix_ms, w->samples, w->target);
+}
+
 /* Finishes the window of an agent that was killed. It gets the number of samples into its name. */
 static void recover_window(const struct agent_outbox *o, const char *partial)
 {
-    char *from = agent_outbox_path(o, partial), *to = NULL;
-    struct agent_name w;
-    struct mkperf_totals totals;
-    struct mkperf_error e = {.status = MKPERF_OK};
+    char *from = agent_outbox_path(o, partial), *to = mkperf_xprintf("%s.new", from);
     char *name = mkperf_xprintf("%.*s", (int)(strlen(partial) - strlen(".partial")), partial);
+    struct mkperf_totals totals;
+    struct mkperf_error e = {.text = "its name"};
+    struct agent_name w;
 
-    if (agent_name_parse(name, &w)) {
-        to = mkperf_xprintf("%s/%012" PRIu64 ".%013" PRIu64 ".%s.new", o->directory, w.sequence,
-                            w.unix_ms, w.target);
-    }
-    if (to != NULL && mkperf_perfdata_recover(from, to, &totals, &e) == MKPERF_OK) {
-        char *path = mkperf_xprintf("%s/%012" PRIu64 ".%013" PRIu64 ".%" PRIu64 ".%s.data",
-                                    o->directory, w.sequence, w.unix_ms, totals.samples, w.target);
+    if (agent_name_parse(name, &w) && mkperf_perfdata_recover(from, to, &totals, &e) == MKPERF_OK) {
+        w.samples = totals.samples;
+        char *path = agent_name_path(o, &w);
         if (rename(to, path) != 0) {
             mkperf_print_line(stderr, "mkperf agent: %s: %s", path, strerror(errno));
         }
@@ -115,7 +117,7 @@ static void recover_window(const struct agent_outbox *o, const char *partial)
     } else {
         mkperf_print_line(stderr,
                           "mkperf agent: %s: an earlier agent left a file that is no window: %s",
-                          from, to != NULL ? e.text : "its name");
+                          from, e.text);
     }
     unlink(from);
     free(from);
@@ -221,8 +223,8 @@ static int link_or_copy(const char *from, const char *to)
 }
 
 /* Adds a line for a window to the index. An index of INDEX_BYTES becomes index.jsonl.1. */
-static void add_to_index(const struct agent_outbox *o, const char *name,
-                         const struct agent_made *made)
+static void add_to_index(const struct agent_outbox *o, const char *name, const struct agent_name *w,
+                         const struct mkperf_totals *totals)
 {
     char *path = agent_outbox_path(o, "index.jsonl"), *old = mkperf_xprintf("%s.1", path);
     struct stat st;
@@ -232,12 +234,12 @@ static void add_to_index(const struct agent_outbox *o, const char *name,
     }
     struct mkperf_textout t = {.over = fopen(path, "ae")};
     if (t.over != NULL) {
-        mkperf_json(&t, "{'file':%s,'target':%s,'unix_ms':%" PRIu64, name, made->target,
-                    made->unix_ms);
-        mkperf_json(&t, ",'seconds':%.3f,'samples':%" PRIu64 ",'lost':%" PRIu64, made->seconds,
-                    made->samples, mkperf_lost_sum(made->totals->lost));
+        mkperf_json(&t, "{'file':%s,'target':%s,'unix_ms':%" PRIu64, name, w->target, w->unix_ms);
+        mkperf_json(&t, ",'seconds':%.3f,'samples':%" PRIu64 ",'lost':%" PRIu64,
+                    (double)(totals->last_ns - totals->first_ns) / 1e9, w->samples,
+                    mkperf_lost_sum(totals->lost));
         mkperf_json(&t, ",'sched_events':%" PRIu64 ",'sched_lost':%" PRIu64 "}\n",
-                    made->totals->sched_events, mkperf_lost_sum(made->totals->sched_lost));
+                    totals->sched_events, mkperf_lost_sum(totals->sched_lost));
         (void)fclose(t.over);
     }
     free(path);
@@ -265,17 +267,20 @@ struct mkperf_elf_search agent_elfs(struct agent *a, uint64_t unix_ms)
     return (struct mkperf_elf_search){.elf_path = a->options.elf_path, .open = a->elfs};
 }
 
-enum mkperf_status agent_outbox_add(struct agent_outbox *o, const char *path, const char *name,
-                                    const struct agent_made *made,
+enum mkperf_status agent_outbox_add(struct agent_outbox *o, const char *path,
+                                    const struct mkperf_totals *totals,
                                     const struct mkperf_elf_search *elfs, struct mkperf_error *e)
 {
     bool pprof = o->kind == AGENT_PPROF;
-    char *own = pprof ? mkperf_xprintf("%.*s.pprof", (int)(strlen(name) - strlen(".data")), name)
-                      : mkperf_xstrdup(name);
+    const char *name = strrchr(path, '/') + 1;
+    char *own = mkperf_xprintf("%.*s%s", (int)(strlen(name) - strlen(".data")), name,
+                               pprof ? ".pprof" : ".data");
     char *to = agent_outbox_path(o, own);
     struct stat st = {.st_size = 0};
+    struct agent_name w;
     int why = 0;
 
+    (void)agent_name_parse(name, &w);
     e->status = MKPERF_OK;
     if (stat(path, &st) == 0) {
         make_room(o, (uint64_t)st.st_size);
@@ -287,13 +292,13 @@ enum mkperf_status agent_outbox_add(struct agent_outbox *o, const char *path, co
         mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", to, strerror(why));
     }
     if (e->status == MKPERF_OK && stat(to, &st) == 0) {
-        append_window(o, own, (uint64_t)st.st_size, made->samples);
+        append_window(o, own, (uint64_t)st.st_size, w.samples);
         if (o->kind <= AGENT_PPROF) {
-            add_to_index(o, own, made);
+            add_to_index(o, own, &w, totals);
         }
     } else {
         o->given_up++;
-        o->given_up_samples += made->samples;
+        o->given_up_samples += w.samples;
     }
     free(own);
     free(to);

@@ -75,8 +75,9 @@ static size_t take_answer(char *p, size_t size, size_t n, void *self)
 static char *convert(const struct agent_outbox *o, const char *name, const struct agent_name *w,
                      size_t *n, struct mkperf_error *e)
 {
-    char *from = agent_outbox_path(o, name), *to = agent_outbox_path(o, "upload"), *body = NULL;
-    const struct mkperf_export x = {.path = to,
+    char *from = agent_outbox_path(o, name), *body;
+    FILE *to = mkperf_memstream_open(&body, n);
+    const struct mkperf_export x = {.to = to,
                                     .input = from,
                                     .service = o->agent->service,
                                     .target = w->target,
@@ -84,21 +85,13 @@ static char *convert(const struct agent_outbox *o, const char *name, const struc
                                     .elfs = agent_elfs(o->agent, w->unix_ms)};
     enum mkperf_status status =
         mkperf_format_convert(o->kind == AGENT_OTLP ? "otlp" : "pprof", &x, e);
-    int fd = status == MKPERF_OK ? open(to, O_RDONLY | O_CLOEXEC) : -1;
-    struct stat st;
-    if (fd >= 0 && fstat(fd, &st) == 0) {
-        body = mkperf_xcalloc((size_t)st.st_size + 1, 1);
-        *n = 0;
-        for (ssize_t got; (got = read(fd, body + *n, (size_t)st.st_size - *n)) > 0;) {
-            *n += (size_t)got;
-        }
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-    unlink(to);
+
+    mkperf_memstream_close(to);
     free(from);
-    free(to);
+    if (status != MKPERF_OK) {
+        free(body);
+        body = NULL;
+    }
     return body;
 }
 

@@ -56,12 +56,11 @@ static void open_window(struct agent_window *w)
     w->open = true;
     w->failed = false;
     w->opened_s = mkperf_now_s();
-    w->unix_ms = agent_unix_ms();
-    w->sequence = w->agent->sequence++;
+    w->name = (struct agent_name){.sequence = w->agent->sequence++, .unix_ms = agent_unix_ms()};
+    snprintf(w->name.target, sizeof w->name.target, "%s", w->target);
     w->counts = (struct mkperf_totals){.first_ns = UINT64_MAX};
     if (a->nto != 0) {
-        w->path = mkperf_xprintf("%s/%012" PRIu64 ".%013" PRIu64 ".0.%s.data",
-                                 a->outbox[0].directory, w->sequence, w->unix_ms, w->target);
+        w->path = agent_name_path(&a->outbox[0], &w->name);
         if (mkperf_perfdata_new(w->path, r->symbols, &w->perfdata, &e) != MKPERF_OK) {
             spoil(w, &e);
             return;
@@ -84,20 +83,14 @@ static void open_window(struct agent_window *w)
 static void hand_over(struct agent_window *w, const struct mkperf_totals *t)
 {
     struct agent *a = w->agent;
-    char *name = mkperf_xprintf("%012" PRIu64 ".%013" PRIu64 ".%" PRIu64 ".%s.data", w->sequence,
-                                w->unix_ms, t->samples, w->target);
-    char *path = agent_outbox_path(&a->outbox[0], name);
-    const struct agent_made made = {.target = w->target,
-                                    .unix_ms = w->unix_ms,
-                                    .samples = t->samples,
-                                    .seconds = (double)(t->last_ns - t->first_ns) / 1e9,
-                                    .totals = t};
-    const struct mkperf_elf_search elfs = agent_elfs(a, w->unix_ms);
+    const struct mkperf_elf_search elfs = agent_elfs(a, w->name.unix_ms);
 
+    w->name.samples = t->samples;
+    char *path = agent_name_path(&a->outbox[0], &w->name);
     if (rename(w->path, path) == 0) {
         for (unsigned i = 0; i < a->nto; i++) {
             struct mkperf_error e;
-            if (agent_outbox_add(&a->outbox[i], path, name, &made, &elfs, &e) != MKPERF_OK) {
+            if (agent_outbox_add(&a->outbox[i], path, t, &elfs, &e) != MKPERF_OK) {
                 print_of_window(w, e.text);
             }
         }
@@ -108,7 +101,6 @@ static void hand_over(struct agent_window *w, const struct mkperf_totals *t)
         print_of_window(w, strerror(errno));
         w->failed = true;
     }
-    free(name);
     free(path);
 }
 
@@ -158,13 +150,14 @@ void agent_window_end(struct agent_window *w)
 /* ---- the sink ---- */
 
 /* Passes a call on to the file and to the counts. An error of the file ends the file, not the stream. */
-#define TEE(w, function, ...)                                                                    \
-    do {                                                                                         \
-        struct mkperf_error why_;                                                                \
-        if (!(w)->failed && mkperf_sink_##function(&(w)->to, __VA_ARGS__, &why_) != MKPERF_OK) { \
-            spoil((w), &why_);                                                                   \
-        }                                                                                        \
-        (void)mkperf_sink_##function(&(w)->live, __VA_ARGS__, e);                                \
+#define TEE(w, function, ...)                                                    \
+    do {                                                                         \
+        struct mkperf_error why_;                                                \
+        if ((w)->open && !(w)->failed &&                                         \
+            mkperf_sink_##function(&(w)->to, __VA_ARGS__, &why_) != MKPERF_OK) { \
+            spoil((w), &why_);                                                   \
+        }                                                                        \
+        (void)mkperf_sink_##function(&(w)->live, __VA_ARGS__, e);                \
     } while (0)
 
 static void note_time(struct agent_window *w, uint64_t ns)
@@ -204,11 +197,7 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     struct agent_window *w = self;
 
     w->npds = pd->id + 1;
-    if (w->open) {
-        TEE(w, pd, pd);
-    } else {
-        (void)mkperf_sink_pd(&w->live, pd, e);
-    }
+    TEE(w, pd, pd);
     return MKPERF_OK;
 }
 
@@ -218,9 +207,7 @@ static enum mkperf_status add_events(void *self, const struct mkperf_session *se
     struct agent_window *w = self;
 
     w->session = w->recorder->stream->session;
-    if (w->open) {
-        TEE(w, events, session);
-    }
+    TEE(w, events, session);
     return MKPERF_OK;
 }
 
@@ -346,7 +333,7 @@ void agent_window_free(struct agent_window *w)
     mkperf_hash_free(&w->ran_keys);
     free(w->weight);
     free(w->ran_ns);
-    for (unsigned i = 0; i < AGENT_FAMILIES + AGENT_FIGURES; i++) {
+    for (unsigned i = 0; i < AGENT_FAMILIES; i++) {
         free(w->text[i]);
     }
     *w = (struct agent_window){.agent = w->agent, .target = w->target, .recorder = w->recorder};

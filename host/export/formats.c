@@ -109,7 +109,7 @@ static enum mkperf_status profiled_whole(void *self, struct mkperf_error *e)
     if (o->export.warnings != NULL) {
         mkperf_places_warn(&o->profile.places, o->export.warnings);
     }
-    return mkperf_textout_finish(&o->text, e);
+    return o->text.over != NULL ? MKPERF_OK : mkperf_textout_finish(&o->text, e);
 }
 
 static void profiled_free(void *self)
@@ -142,7 +142,8 @@ enum mkperf_status mkperf_format_open(const struct mkperf_format *f, const struc
     o->profile.self = o;
     o->export = *x;
     o->write = f->write;
-    if (mkperf_outfile_open(&o->text.out, x->path, false, e) != MKPERF_OK) {
+    o->text = (struct mkperf_textout){.out = {.fd = -1}, .over = x->to};
+    if (x->to == NULL && mkperf_outfile_open(&o->text.out, x->path, false, e) != MKPERF_OK) {
         free(o);
         return e->status;
     }

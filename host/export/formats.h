@@ -14,6 +14,7 @@
 /* A user's options for an output. The strings live longer than the output. */
 struct mkperf_export {
     const char *path;  /* "-": standard output */
+    FILE *to;          /* not NULL: a format of a whole profile writes into it instead of path */
     const char *title; /* NULL: the format chooses one */
     const char *input; /* the name of the input; "" if it has none */
     /* The event that is shown by formats that show one; NULL: the first one. */

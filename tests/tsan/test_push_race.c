@@ -88,7 +88,6 @@ static void *scrape(void *self)
 static void add(unsigned i, const char *dir)
 {
     static const struct mkperf_totals totals = {.samples = 1};
-    const struct agent_made made = {.target = "t", .unix_ms = i, .samples = 1, .totals = &totals};
     const struct mkperf_elf_search elfs = {.elf_path = NULL};
     char name[PATH_BYTES], path[2 * PATH_BYTES];
     struct mkperf_error e;
@@ -97,8 +96,7 @@ static void add(unsigned i, const char *dir)
     snprintf(path, sizeof path, "%s/%s", dir, name);
     require(link_or_copy(sample, path) == 0 || errno == EEXIST, "the sample cannot be copied");
     for (unsigned k = 0; k < BOXES; k++) {
-        require(agent_outbox_add(&agent.outbox[k], path, name, &made, &elfs, &e) == MKPERF_OK,
-                e.text);
+        require(agent_outbox_add(&agent.outbox[k], path, &totals, &elfs, &e) == MKPERF_OK, e.text);
     }
     unlink(path);
 }

@@ -66,19 +66,17 @@ static void limit(void **state)
     struct mkperf_totals totals = {.samples = 0};
     const struct mkperf_elf_search elfs = {.elf_path = NULL};
     uint64_t sequence = 0;
-    char *spec = mkperf_xprintf("file:%s/windows", dir), *made = mkperf_xprintf("%s/made", dir),
-         name[64];
+    char *spec = mkperf_xprintf("file:%s/windows", dir);
 
     (void)state;
     assert_int_equal(agent_outbox_open(&o, spec, NULL, 1000, &sequence, &e), MKPERF_OK);
     assert_int_equal(sequence, 0);
     for (unsigned i = 0; i < 3; i++) {
-        const struct agent_made window = {
-            .target = "t", .unix_ms = i, .samples = 10 + i, .totals = &totals};
-        snprintf(name, sizeof name, "%012u.%013u.%u.t.data", i + 5, i, 10 + i);
+        char *made = mkperf_xprintf("%s/%012u.%013u.%u.t.data", dir, i + 5, i, 10 + i);
         write_file(made, 400);
-        assert_int_equal(agent_outbox_add(&o, made, name, &window, &elfs, &e), MKPERF_OK);
+        assert_int_equal(agent_outbox_add(&o, made, &totals, &elfs, &e), MKPERF_OK);
         unlink(made);
+        free(made);
     }
     assert_int_equal(o.n - o.first, 2);
     assert_int_equal(o.bytes, 800);
@@ -99,7 +97,6 @@ static void limit(void **state)
     assert_int_equal(o.bytes, 0);
     agent_outbox_free(&o);
     free(spec);
-    free(made);
     free(partial);
 }
 
