@@ -35,24 +35,22 @@ struct picture {
     struct mkperf_colours colours;
 };
 
-static void colour_of(struct picture *p, struct stack_label n, char out[8])
+static uint32_t colour_of(struct picture *p, struct stack_label n)
 {
     bool of_pd = n.kind != STACK_ROOT && n.kind != STACK_UNKNOWN;
     uint32_t pd = of_pd ? mkperf_colours_of(&p->colours, stack_tree_text(p->tree, n.pd_name)) : 0;
 
-    snprintf(out, 8, "#%06x",
-             n.kind == STACK_ROOT      ? 0xebebeb
-             : n.kind == STACK_UNKNOWN ? MKPERF_COLOUR_UNKNOWN
-             : n.kind == STACK_KERNEL  ? mkperf_kernel_colour(pd)
-             : n.kind == STACK_INLINED ? mkperf_lighter(pd, 0.45)
-                                       : pd);
+    return n.kind == STACK_ROOT      ? 0xebebeb
+           : n.kind == STACK_UNKNOWN ? MKPERF_COLOUR_UNKNOWN
+           : n.kind == STACK_KERNEL  ? mkperf_kernel_colour(pd)
+           : n.kind == STACK_INLINED ? mkperf_lighter(pd, 0.45)
+                                     : pd;
 }
 
 /* Returns whether text on the colour must be white to be legible. */
-static bool is_dark(const char colour[8])
+static bool is_dark(uint32_t rgb)
 {
-    unsigned long rgb = strtoul(colour + 1, NULL, 16);
-    double red = (double)(rgb >> 16), green = (double)(rgb >> 8 & 255), blue = (double)(rgb & 255);
+    double red = rgb >> 16, green = rgb >> 8 & 255, blue = rgb & 255;
 
     return 0.2126 * red * red + 0.7152 * green * green + 0.0722 * blue * blue < 0.22 * 255 * 255;
 }
@@ -66,41 +64,37 @@ static double share(const struct picture *p, uint32_t node, unsigned side)
     return mkperf_percent(side == 0 ? t->node[node].total.period : other, p->all[side]);
 }
 
-/* Stores the colour of a change of the share, in points, as #rrggbb: red or blue, of the lightness of HSL. The square root makes
- * small changes visible. */
-static void change_colour(double points, char out[8])
+/* Returns the colour of a change of the share, in points: red or blue, of the lightness of HSL. The square root makes small changes
+ * visible. */
+static uint32_t change_colour(double points)
 {
     double lightness = 0.93 - 0.33 * sqrt(fmin(fabs(points) / 10, 1));
-    double hue = points > 0 ? 0 : 220, saturation = points == 0 ? 0 : 0.9;
-    double a = saturation * (lightness < 0.5 ? lightness : 1 - lightness);
-    unsigned rgb[3];
+    double hue = points > 0 ? 0 : 220, a = points == 0 ? 0 : 0.9 * (1 - lightness);
+    uint32_t rgb = 0;
 
     for (int i = 0; i < 3; i++) {
         double k = fmod((i == 0 ? 0 : 12 - 4 * i) + hue / 30, 12);
         double ramp = fmax(-1, fmin(1, fmin(k - 3, 9 - k)));
-        rgb[i] = (unsigned)(255 * (lightness - a * ramp) + 0.5) & 255;
+        rgb = rgb << 8 | (uint32_t)(255 * (lightness - a * ramp) + 0.5);
     }
-    snprintf(out, 8, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
+    return rgb;
 }
 
 /* Writes the part of the name that fits, cut at the beginning of a character. */
 static void put_frame_label(const struct picture *p, const char *name, double width)
 {
-    size_t room = width > 6 ? (size_t)((width - 6) / CHARACTER) : 0, n = strlen(name);
+    size_t room = width > 6 ? (size_t)((width - 6) / CHARACTER) : 0, whole = strlen(name),
+           n = whole;
     char cut[256];
 
     if (room < 3) {
         return;
     }
-    if (n <= room) {
-        mkperf_textout_xml(p->t, name);
-        return;
+    if (whole > room) {
+        for (n = room - 2; n > 0 && ((unsigned char)name[n] & 0xc0) == 0x80; n--) {
+        }
     }
-    n = room - 2;
-    while (n > 0 && ((unsigned char)name[n] & 0xc0) == 0x80) {
-        n--;
-    }
-    snprintf(cut, sizeof cut, "%.*s..", (int)n, name);
+    snprintf(cut, sizeof cut, "%.*s%s", (int)n, name, n < whole ? ".." : "");
     mkperf_textout_xml(p->t, cut);
 }
 
@@ -111,31 +105,27 @@ static void put_frame_box(struct picture *p, uint32_t node, uint64_t x, uint32_t
     uint32_t row = p->x->upward ? p->rows - 1 - depth : depth;
     double at = MARGIN + (double)x * p->scale, width = (double)period * p->scale;
     const char *name = stack_tree_text(p->tree, label.name);
-    char colour[8];
+    double now = share(p, node, 0), before = share(p, node, 1);
+    bool changed = p->x->base != NULL && depth > 0;
+    uint32_t colour = changed ? change_colour(now - before) : colour_of(p, label);
 
-    if (p->x->base != NULL && depth > 0) {
-        change_colour(share(p, node, 0) - share(p, node, 1), colour);
-    } else {
-        colour_of(p, label, colour);
-    }
     mkperf_textout_printf(
         p->t, "<g data-x=\"%" PRIu64 "\" data-w=\"%" PRIu64 "\" data-d=\"%u\" data-n=\"", x, period,
         depth);
     mkperf_textout_xml(p->t, name);
-    mkperf_textout_puts(p->t, "\">");
+    mkperf_textout_puts(p->t, "\"><title>");
     const struct mkperf_tree_node *n = &p->tree->tree.node[node];
     uint32_t file = p->tree->code[node].file;
     struct mkperf_weight self = mkperf_tree_self(&p->tree->tree, node);
-    mkperf_textout_puts(p->t, "<title>");
-    mkperf_textout_xml(p->t, stack_tree_text(p->tree, label.name));
-    mkperf_textout_printf(p->t, "&#10;%" PRIu64 ", %.2f%%", n->total.period, share(p, node, 0));
+    mkperf_textout_xml(p->t, name);
+    mkperf_textout_printf(p->t, "&#10;%" PRIu64 ", %.2f%%", period, now);
     if (self.period != 0) {
         mkperf_textout_printf(p->t, ", itself %" PRIu64 " in %" PRIu64 " samples", self.period,
                               self.samples);
     }
     if (p->x->base != NULL) {
-        mkperf_textout_printf(p->t, "&#10;before %.2f%%, change %+.2f points", share(p, node, 1),
-                              share(p, node, 0) - share(p, node, 1));
+        mkperf_textout_printf(p->t, "&#10;before %.2f%%, change %+.2f points", before,
+                              now - before);
     }
     if (label.kind == STACK_PD) {
         mkperf_textout_puts(p->t, n->parent == 0 ? "&#10;PD" : "&#10;PD, called by the one before");
@@ -148,7 +138,7 @@ static void put_frame_box(struct picture *p, uint32_t node, uint64_t x, uint32_t
     }
     mkperf_textout_puts(p->t, "</title>");
     mkperf_textout_printf(p->t,
-                          "<rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\" fill=\"%s\" "
+                          "<rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\" fill=\"#%06x\" "
                           "rx=\"2\"/><text x=\"%.2f\" y=\"%u\"%s>",
                           at, TOP + row * ROW, width, ROW - 1, colour, at + 3, TOP + row * ROW + 11,
                           is_dark(colour) ? " class=\"white\"" : "");

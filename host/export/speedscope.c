@@ -15,13 +15,24 @@
 #include "parts.h"
 #include <mkperf/version.h>
 
+/* The profiles of figures that have no field in the format. Each event has a profile of its cost. */
+enum { LOST, MARKS, PPCALLS, NOTIFICATIONS, COST, WARNINGS = COST + MKPERF_MODEL_EVENTS };
+
+/* A figure: a sample of one frame, with the figure as its weight. */
+struct figure {
+    uint32_t profile, frame;
+    uint64_t count;
+};
+
 struct speedscope {
     struct mkperf_profile *c;
     struct mkperf_textout *t;
     struct mkperf_profile_chain chain; /* the chain that is written */
     uint32_t frames;                   /* the number of frames that are written */
     bool comma;                        /* a comma must precede the next profile */
-    char **warning;                    /* a line for each warning, error and note */
+    struct figure *figure;
+    uint32_t nfigures, figure_room;
+    char **warning; /* a line for each warning, error and note */
     uint32_t nwarnings, warning_room;
     uint32_t alarms; /* the number of warnings and errors, without notes */
 };
@@ -49,9 +60,13 @@ static void keep_warning(void *self, enum mkperf_warning_level level, const char
     s->alarms += level != MKPERF_NOTE;
 }
 
-static uint32_t edges_of(const struct speedscope *s)
+/* Adds a figure to a profile. Its frame is the one that was written last. */
+static void add_figure(struct speedscope *s, uint32_t profile, uint64_t count)
 {
-    return s->c->totals.interactions != NULL ? s->c->totals.interactions->nedges : 0;
+    if (count != 0) {
+        MKPERF_GROW(s->figure, s->figure_room, (size_t)s->nfigures + 1);
+        s->figure[s->nfigures++] = (struct figure){profile, s->frames - 1, count};
+    }
 }
 
 static void open_profile(struct speedscope *s, const char *name, const char *event)
@@ -138,65 +153,35 @@ static void put_thread_profile(struct speedscope *s, uint64_t thread, const char
     close_profile(s, sum);
 }
 
-/* Writes a profile of n counts: count[i] is that of frame + i. It writes nothing if all counts are 0. Frees count. */
-static void put_counts(struct speedscope *s, const char *name, const char *unit, uint32_t frame,
-                       uint32_t n, uint64_t *count)
+static void put_figures(struct speedscope *s)
 {
-    uint64_t sum = 0;
+    static const char *const names[][2] = {[LOST] = {"[lost]", "samples"},
+                                           [MARKS] = {"[marks]", "times"},
+                                           [PPCALLS] = {"[interactions]", "ppcalls"},
+                                           [NOTIFICATIONS] = {"[interactions]", "notifications"},
+                                           [WARNINGS] = {"[warnings]", "lines"}};
+    const struct figure *f = s->figure;
+    char room[32];
 
-    for (uint32_t i = 0; i < n; i++) {
-        sum += count[i];
-    }
-    if (sum != 0) {
-        open_profile(s, name, unit);
-        for (uint32_t i = 0; i < n; i++) {
-            if (count[i] != 0) {
-                mkperf_json(s->t, ",[%u]", frame + i);
-            }
+    MKPERF_SORT(s->figure, s->nfigures, MKPERF_UP(f, profile), MKPERF_UP(f, frame));
+    for (uint32_t first = 0, end = 0; first < s->nfigures; first = end) {
+        uint32_t profile = f[first].profile;
+        bool cost = names[profile][0] == NULL;
+        uint64_t sum = 0;
+
+        open_profile(s, cost ? "[cost of profiling]" : names[profile][0],
+                     cost ? mkperf_places_event_name(&s->c->places, profile - COST, room)
+                          : names[profile][1]);
+        for (; end < s->nfigures && f[end].profile == profile; end++) {
+            mkperf_json(s->t, ",[%u]", f[end].frame);
+            sum += f[end].count;
         }
         mkperf_json(s->t, "],'weights':[");
-        for (uint32_t i = 0; i < n; i++) {
-            if (count[i] != 0) {
-                put_list_number(s, count[i]);
-            }
+        for (uint32_t i = first; i < end; i++) {
+            put_list_number(s, f[i].count);
         }
         close_profile(s, sum);
     }
-    free(count);
-}
-
-/* Calls put_counts with n values. `expression` is value number i. */
-#define PUT_COUNTS(s, name, unit, frame, n, expression)                     \
-    do {                                                                    \
-        uint64_t *count_ = mkperf_xcalloc((size_t)(n) + 1, sizeof *count_); \
-        for (uint32_t i = 0; i < (n); i++) {                                \
-            count_[i] = (expression);                                       \
-        }                                                                   \
-        put_counts(s, name, unit, frame, n, count_);                        \
-    } while (0)
-
-/* Writes the profiles of the figures that have no field in the format. */
-static void put_figures(struct speedscope *s)
-{
-    const struct mkperf_profile *c = s->c;
-    const struct mkperf_mark_sum *m = c->mark_sum;
-    const struct mkperf_interactions *a = c->totals.interactions;
-    uint32_t frame = c->places.functions.count + c->places.npds;
-    char room[32];
-
-    PUT_COUNTS(s, "[lost]", "samples", frame, MKPERF_LOST_PLACES, c->lost[i]);
-    frame += MKPERF_LOST_PLACES;
-    PUT_COUNTS(s, "[marks]", "times", frame, c->mark_keys.count,
-               m[i].points + m[i].phases + m[i].open);
-    frame += c->mark_keys.count;
-    PUT_COUNTS(s, "[interactions]", "ppcalls", frame, edges_of(s), a->edge[i].calls);
-    PUT_COUNTS(s, "[interactions]", "notifications", frame, edges_of(s), a->edge[i].notifications);
-    frame += edges_of(s);
-    for (uint32_t k = 0; k < c->nevents; k++) {
-        PUT_COUNTS(s, "[cost of profiling]", mkperf_places_event_name(&c->places, k, room), frame,
-                   2, i == 0 ? c->cost.kernel[k] : c->cost.pds[k]);
-    }
-    PUT_COUNTS(s, "[warnings]", "lines", frame + 2, s->nwarnings, 1);
 }
 
 enum mkperf_status mkperf_speedscope_write(const struct mkperf_export *x, struct mkperf_profile *c,
@@ -237,6 +222,7 @@ enum mkperf_status mkperf_speedscope_write(const struct mkperf_export *x, struct
     }
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         put_frame_name(&s, mkperf_loss_places[i].key, " [lost]", 0);
+        add_figure(&s, LOST, c->lost[i]);
     }
     for (uint32_t i = 0; i < s.c->mark_keys.count; i++) {
         uint32_t words;
@@ -244,16 +230,25 @@ enum mkperf_status mkperf_speedscope_write(const struct mkperf_export *x, struct
         snprintf(note, sizeof note, " [mark of %.255s]",
                  mkperf_places_pd_name(stack, (uint32_t)key[0]));
         put_frame_name(&s, mkperf_places_text(stack, (uint32_t)key[1]), note, 0);
+        add_figure(&s, MARKS, c->mark_sum[i].points + c->mark_sum[i].phases + c->mark_sum[i].open);
     }
-    for (uint32_t i = 0; i < edges_of(&s); i++) {
-        const struct mkperf_interaction *edge = &s.c->totals.interactions->edge[i];
+    const struct mkperf_interactions *a = c->totals.interactions;
+    for (uint32_t i = 0; a != NULL && i < a->nedges; i++) {
+        const struct mkperf_interaction *edge = &a->edge[i];
         snprintf(note, sizeof note, " -> %s", edge->to);
         put_frame_name(&s, edge->from, note, 0);
+        add_figure(&s, PPCALLS, edge->calls);
+        add_figure(&s, NOTIFICATIONS, edge->notifications);
     }
-    put_frame_name(&s, "mkperf_capture [kernel]", "", 0);
-    put_frame_name(&s, "profiler's PDs", "", 0);
+    for (unsigned part = 0; part < 2; part++) {
+        put_frame_name(&s, part == 0 ? "mkperf_capture [kernel]" : "profiler's PDs", "", 0);
+        for (uint32_t k = 0; k < c->nevents; k++) {
+            add_figure(&s, COST + k, part == 0 ? c->cost.kernel[k] : c->cost.pds[k]);
+        }
+    }
     for (uint32_t i = 0; i < s.nwarnings; i++) {
         put_frame_name(&s, s.warning[i], "", 0);
+        add_figure(&s, WARNINGS, 1);
     }
     mkperf_json(t, "]},\n'profiles':[");
     for (uint32_t event = 0; event < c->nevents; event++) {
@@ -276,5 +271,6 @@ enum mkperf_status mkperf_speedscope_write(const struct mkperf_export *x, struct
         free(s.warning[i]);
     }
     free(s.warning);
+    free(s.figure);
     return MKPERF_OK;
 }
