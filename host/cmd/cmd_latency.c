@@ -278,8 +278,9 @@ static enum mkperf_status show_target(struct latency_command *c, FILE *out, stru
 
     c->recorder.stop = mkperf_process_interrupts();
     c->recorder.options.configure.sched = c->recording != NULL;
+    c->recorder.options.configure.latency = true;
     if (mkperf_recorder_talk(&c->recorder, NULL, c->recording, e) == MKPERF_OK &&
-        mkperf_latency_query_begin(&c->recorder, e) == MKPERF_OK) {
+        mkperf_recorder_begin(&c->recorder, e) == MKPERF_OK) {
         measure_target(c, out, &rows, e);
         /* With --record the table is printed now, because it and the recording then have the same events. */
         if (mkperf_recorder_stop(&c->recorder, &late) == MKPERF_OK && c->recording != NULL) {

@@ -324,7 +324,6 @@ static enum mkperf_status run_record(void *self, const struct mkperf_args *args,
 
     o->command = args->line;
     MKPERF_TRY(mkperf_record_options_finish(o, rec->dump ? "dump" : "record", e));
-    MKPERF_TRY(mkperf_flight_check(o, e));
     if (rec->repeat != 0 && (o->duration_s == 0 || strcmp(o->output, "-") == 0)) {
         return mkperf_usage_error(e, "record", "--repeat needs --duration, and files");
     }

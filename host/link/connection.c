@@ -62,49 +62,46 @@ static uint16_t this_sequence(const struct mkperf_peer *l)
     return (uint16_t)(l->receiver.next - 1);
 }
 
-static void refuse(struct mkperf_peer *l, const char *why)
+/* Judges the target's Hello, and enters the next state. Errors: PROTOCOL, REFUSED. */
+static enum mkperf_status judge_hello(struct mkperf_peer *l, const mkperf_TargetHello *hello,
+                                      struct mkperf_error *e)
 {
-    mkperf_error_set(&l->refusal, MKPERF_ERR_REFUSED, "%s: %s", l->source.spec, why);
-}
-
-/* Judges the target's Hello: enters the next state, or sets l->refusal. */
-static void judge_hello(struct mkperf_peer *l, const mkperf_TargetHello *hello)
-{
+    const char *wrong = NULL;
+    uint8_t proof[MKPERF_PROOF_BYTES];
     bool wants_key = hello->authentication == mkperf_Authentication_AUTHENTICATION_KEY;
 
     if (hello->protocol != MKPERF_PROTOCOL) {
-        mkperf_error_set(&l->refusal, MKPERF_ERR_PROTOCOL,
-                         "%s: the target speaks protocol %u, this mkperf %d: use the mkperf of "
-                         "the target's build",
-                         l->source.spec, (unsigned)hello->protocol, MKPERF_PROTOCOL);
-        return;
+        return mkperf_error_set(
+            e, MKPERF_ERR_PROTOCOL,
+            "%s: the target speaks protocol %u, this mkperf %d: use the mkperf of "
+            "the target's build",
+            l->source.spec, (unsigned)hello->protocol, MKPERF_PROTOCOL);
     }
     if (wants_key != l->has_key) {
-        refuse(l, wants_key ? "the target requires a key: --key-file FILE"
-                            : "the target has no key, so it cannot prove its identity. To connect "
-                              "without that proof, omit --key-file");
-        return;
-    }
-    if (!wants_key) {
+        wrong = wants_key ? "the target requires a key: --key-file FILE"
+                          : "the target has no key, so it cannot prove its identity. To connect "
+                            "without that proof, omit --key-file";
+    } else if (!wants_key) {
         l->state = MKPERF_PEER_OPEN;
-        return;
+        return MKPERF_OK;
+    } else if (hello->nonce.size != MKPERF_NONCE_BYTES || hello->proof.size != MKPERF_PROOF_BYTES) {
+        wrong = "the target requires a key, but its own proof is missing";
+    } else {
+        memcpy(l->hellos.target_nonce, hello->nonce.bytes, MKPERF_NONCE_BYTES);
+        l->hellos.boot_id = hello->boot_id;
+        mkperf_auth_proof(l->key.bytes, MKPERF_ROLE_TARGET, &l->hellos, proof);
+        wrong = mkperf_auth_same(proof, hello->proof.bytes, sizeof proof)
+                    ? NULL
+                    : "wrong key: the target's key is not that of --key-file, or another system "
+                      "answers";
     }
-    if (hello->nonce.size != MKPERF_NONCE_BYTES || hello->proof.size != MKPERF_PROOF_BYTES) {
-        refuse(l, "the target requires a key, but its own proof is missing");
-        return;
-    }
-    uint8_t proof[MKPERF_PROOF_BYTES];
-    memcpy(l->hellos.target_nonce, hello->nonce.bytes, MKPERF_NONCE_BYTES);
-    l->hellos.boot_id = hello->boot_id;
-    mkperf_auth_proof(l->key.bytes, MKPERF_ROLE_TARGET, &l->hellos, proof);
-    if (!mkperf_auth_same(proof, hello->proof.bytes, sizeof proof)) {
-        refuse(l,
-               "wrong key: the target's key is not that of --key-file, or another system answers");
-        return;
+    if (wrong != NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_REFUSED, "%s: %s", l->source.spec, wrong);
     }
     mkperf_auth_mac_key(l->key.bytes, MKPERF_ROLE_HOST, &l->hellos, l->mac_out);
     mkperf_auth_mac_key(l->key.bytes, MKPERF_ROLE_TARGET, &l->hellos, l->mac_in);
     l->state = MKPERF_PEER_PROVING;
+    return MKPERF_OK;
 }
 
 /*
@@ -121,12 +118,12 @@ static enum mkperf_status on_greeting(struct mkperf_peer *l, const uint8_t *p, s
     pb_istream_t in = pb_istream_from_buffer(p, n);
     if (pb_decode(&in, mkperf_ToTarget_fields, &own) &&
         own.which_msg == mkperf_ToTarget_hello_tag && strcmp(own.msg.hello.name, l->name) == 0) {
-        l->answered = true; /* a target never sends a hello of this host */
-        mkperf_error_set(&l->refusal, MKPERF_ERR_NOISE,
-                         "%s: what arrives is what was sent: RX and TX are joined, or the other "
-                         "end is a program that echoes",
-                         l->source.spec);
-        return MKPERF_OK;
+        return mkperf_error_set(/* a target never sends a hello of this host */
+                                e, MKPERF_ERR_NOISE,
+                                "%s: what arrives is what was sent: RX and TX are joined, or the "
+                                "other "
+                                "end is a program that echoes",
+                                l->source.spec);
     }
     if (mkperf_batch_find(p, n, &length) != NULL || !mkperf_wire_decode(p, n, m)) {
         return MKPERF_OK;
@@ -145,8 +142,8 @@ static enum mkperf_status on_greeting(struct mkperf_peer *l, const uint8_t *p, s
         return MKPERF_OK;
     }
     l->number_in = this_sequence(l);
-    judge_hello(l, &m->msg.hello);
-    return l->refusal.status == MKPERF_OK ? l->ops->message(l->self, p, n, 0, e) : MKPERF_OK;
+    MKPERF_TRY(judge_hello(l, &m->msg.hello, e));
+    return l->ops->message(l->self, p, n, 0, e);
 }
 
 /* Takes a message as the answer if it refuses the last request. It has no MAC, so it can only end the attempt.

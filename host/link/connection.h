@@ -142,9 +142,8 @@ struct mkperf_peer {
     mkperf_ToHost message; /* the last message of the handshake */
     bool has_role;
     mkperf_Role role;
-    struct mkperf_error refusal; /* why this host ends the handshake; status OK: it does not */
-    double heard_s;              /* when the last byte was received */
-    bool busy;                   /* the target refuses at present, so that it is tried again */
+    double heard_s; /* when the last byte was received */
+    bool busy;      /* the target refuses at present, so that it is tried again */
     unsigned connections;
     uint8_t buffer[MKPERF_PEER_READ];
 };

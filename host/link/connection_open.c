@@ -96,7 +96,6 @@ static enum mkperf_status greet(struct mkperf_peer *l, double patience_s, struct
     mkperf_ToTarget m;
 
     l->state = MKPERF_PEER_GREETING;
-    l->refusal.status = MKPERF_OK;
     l->dropped = 0;
     mkperf_receiver_restart(&l->receiver);
     MKPERF_TRY(make_hello(l, &m, e));
@@ -108,10 +107,6 @@ static enum mkperf_status greet(struct mkperf_peer *l, double patience_s, struct
             return silence(l, patience_s, e);
         }
         wait = fmin(2 * wait, HELLO_MAX_S);
-    }
-    if (l->refusal.status != MKPERF_OK) {
-        *e = l->refusal;
-        return e->status;
     }
     if (l->answer.which_msg == mkperf_ToHost_error_tag) {
         return refuse_attempt(l, e);

@@ -140,19 +140,12 @@ enum mkperf_status mkperf_flight_start(struct mkperf_recorder *r, struct mkperf_
 {
     const struct mkperf_record_options *o = &r->options;
     mkperf_Configure *c = &r->options.configure;
-    mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};
 
     r->notice = mkperf_print_notice;
     MKPERF_TRY(mkperf_recorder_talk(r, NULL, NULL, e));
     MKPERF_TRY(mkperf_filter(&r->options, r->pds, e));
     MKPERF_TRY(add_conditions(o->stop_if, r->pds, c, e));
     MKPERF_TRY(mkperf_recorder_begin(r, e));
-    if (r->link.answer.which_msg != mkperf_ToHost_session_tag ||
-        !r->link.answer.msg.session.overwrite) {
-        (void)mkperf_recorder_ask(r, &stop, "Stop", e);
-        return mkperf_error_set(e, MKPERF_ERR_REFUSED,
-                                "%s: the target's build has no flight recorder", o->link.target);
-    }
     if (!o->quiet) {
         uint32_t bytes = c->overwrite_bytes != 0 ? c->overwrite_bytes : MKPERF_OUTPUT_RING_BYTES;
         fprintf(stderr,
@@ -174,24 +167,24 @@ void mkperf_flight_reason(const struct mkperf_recorder *r, struct mkperf_totals 
     const mkperf_Status *s = &r->stream->status;
     double hz = (double)s->tick_hz;
 
-    t->stopped[0] = '\0';
+    char *text = t->stopped, irq[32];
+    const char *from, *mark;
+
+    text[0] = '\0';
     if (s->flight != mkperf_FlightState_FLIGHT_HELD) {
         return;
     }
+    const char *to = mkperf_recorder_pd(r, s->trigger_thread);
     switch (s->trigger) {
     case mkperf_FlightTrigger_FLIGHT_FAULT:
-        snprintf(t->stopped, sizeof t->stopped, "by a fault of %s",
-                 mkperf_recorder_pd(r, s->trigger_thread));
+        snprintf(text, MKPERF_STOPPED_TEXT, "by a fault of %s", to);
         break;
     case mkperf_FlightTrigger_FLIGHT_MARK:
         /* The target sends that mark as the last one, unless it had no space for it. */
-        if (t->marks_lost != 0 || r->stream->last_mark[0] == '\0') {
-            snprintf(t->stopped, sizeof t->stopped, "by an application's mark");
-        } else {
-            snprintf(t->stopped, sizeof t->stopped, "by an application's mark \"%s\"",
-                     r->stream->last_mark);
-            mkperf_printable(t->stopped);
-        }
+        mark = t->marks_lost == 0 ? r->stream->last_mark : "";
+        snprintf(text, MKPERF_STOPPED_TEXT, "by an application's mark%s%s%s",
+                 *mark != '\0' ? " \"" : "", mark, *mark != '\0' ? "\"" : "");
+        mkperf_printable(text);
         break;
     case mkperf_FlightTrigger_FLIGHT_CONDITION:
         if (hz > 0) {
@@ -199,33 +192,25 @@ void mkperf_flight_reason(const struct mkperf_recorder *r, struct mkperf_totals 
             t->stopped_at_ns = (uint64_t)((double)s->trigger_at / hz * 1e9);
         }
         /* Writes which latency ended the recording. */
-        const char *to = mkperf_recorder_pd(r, s->trigger_thread);
         double us = (double)t->stopped_ns / 1e3, until = (double)t->stopped_at_ns / 1e9;
-        char *text = t->stopped, irq[32];
-        const char *from = irq;
-
-        switch (s->trigger_kind) {
-        case mkperf_StopKind_STOP_READY:
+        if (s->trigger_kind == mkperf_StopKind_STOP_READY) {
             snprintf(text, MKPERF_STOPPED_TEXT,
                      "by %s: it was ready and did not run for %.3f us, until %.6f s", to, us,
                      until);
-            break;
-        case mkperf_StopKind_STOP_THROTTLED:
+        } else if (s->trigger_kind == mkperf_StopKind_STOP_THROTTLED) {
             snprintf(text, MKPERF_STOPPED_TEXT, "by %s: its budget was used up at %.6f s", to,
                      until);
-            break;
-        default:
-            if (s->trigger_kind == mkperf_StopKind_STOP_IRQ) {
-                snprintf(irq, sizeof irq, "irq %" PRIu64, s->trigger_from);
-            } else {
-                from = mkperf_recorder_pd(r, s->trigger_from);
-            }
+        } else {
+            snprintf(irq, sizeof irq, "irq %" PRIu64, s->trigger_from);
+            from = s->trigger_kind == mkperf_StopKind_STOP_IRQ
+                       ? irq
+                       : mkperf_recorder_pd(r, s->trigger_from);
             snprintf(text, MKPERF_STOPPED_TEXT, "by a %s %s -> %s that took %.3f us, until %.6f s",
                      s->trigger_kind == mkperf_StopKind_STOP_CALL ? "call" : "wake-up", from, to,
                      us, until);
         }
         break;
     default:
-        snprintf(t->stopped, sizeof t->stopped, "by a stop");
+        snprintf(text, MKPERF_STOPPED_TEXT, "by a stop");
     }
 }

@@ -303,20 +303,6 @@ const struct mkperf_option mkperf_flight_options[] = {
     {.letter = 0},
 };
 
-enum mkperf_status mkperf_flight_check(const struct mkperf_record_options *o,
-                                       struct mkperf_error *e)
-{
-    bool flight = o->configure.overwrite || o->stop_if != NULL;
-
-    return MKPERF_RULES(
-        e, "record",
-        {!flight && (o->dump_on_fault != NULL || o->configure.overwrite_bytes != 0),
-         "--dump-on-fault and -m are for --overwrite and --stop-if"},
-        {flight && (o->duration_s > 0 || o->link.watch || o->raw != NULL),
-         "--overwrite and --stop-if begin a recording that the target keeps: no --duration, "
-         "--watch or --raw"});
-}
-
 /* ---- all of them ---- */
 
 void mkperf_record_options_init(void *options)
@@ -334,10 +320,17 @@ void mkperf_record_options_init(void *options)
 enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
                                                 const char *command, struct mkperf_error *e)
 {
+    bool flight = o->configure.overwrite || o->stop_if != NULL;
+
     MKPERF_TRY(MKPERF_RULES(
         e, command, {o->link.target == NULL, "no target: give -t TARGET"},
         {o->link.watch && o->link.take_over, "--watch and --take-over exclude each other"},
-        {o->count != 0 && o->frequency != 0, "-c and -F exclude each other"}));
+        {o->count != 0 && o->frequency != 0, "-c and -F exclude each other"},
+        {!flight && (o->dump_on_fault != NULL || o->configure.overwrite_bytes != 0),
+         "--dump-on-fault and -m are for --overwrite and --stop-if"},
+        {flight && (o->duration_s > 0 || o->link.watch || o->raw != NULL),
+         "--overwrite and --stop-if begin a recording that the target keeps: no --duration, "
+         "--watch or --raw"}));
     o->configure.sched |= o->configure.off_cpu || o->stop_if != NULL || o->queues;
     o->queues |= o->sample_queues;
     /* The length of --aggregate's windows. A duration is a whole number of windows, which are a little longer than its part, because

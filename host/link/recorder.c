@@ -6,6 +6,10 @@
 #include "recorder.h"
 
 static const double REQUEST_REPEAT_S = 0.5; /* between repetitions of a request */
+/* How long the end of another session is awaited while no byte arrives. */
+static const double OTHER_STOP_PATIENCE_S = 3.0;
+/* How long all messages of another session are awaited. */
+static const double OTHER_DRAIN_PATIENCE_S = 60;
 
 static void on_recorder_text(void *self, const char *p, size_t n)
 {
@@ -210,6 +214,34 @@ enum mkperf_status mkperf_recorder_request(struct mkperf_recorder *r, mkperf_ToT
         MKPERF_TRY(mkperf_recorder_ask(r, m, what, e));
     }
     return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_recorder_request_alone(struct mkperf_recorder *r, mkperf_ToTarget *m,
+                                                 const char *what, struct mkperf_error *e)
+{
+    mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};
+    double began = mkperf_now_s();
+
+    MKPERF_TRY(mkperf_recorder_request(r, m, what, e));
+    if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_STATE)) {
+        /* The target refuses while it sends the last samples of the other session, which takes some time on a slow line. Waits as
+         * long as bytes arrive. */
+        mkperf_peer_say(&r->link, "a session was running: it is ended (--watch would join it)");
+        do {
+            MKPERF_TRY(mkperf_recorder_ask(r, &stop, "Stop", e));
+            MKPERF_TRY(mkperf_recorder_ask(r, m, what, e));
+            if (!mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_STATE)) {
+                break;
+            }
+            double until = mkperf_now_s() + REQUEST_REPEAT_S;
+            while (mkperf_now_s() < until && !mkperf_peer_stopped(&r->link)) {
+                MKPERF_TRY(mkperf_peer_pump(&r->link, 20, e));
+            }
+        } while (!mkperf_peer_stopped(&r->link) &&
+                 mkperf_now_s() - r->link.heard_s < OTHER_STOP_PATIENCE_S &&
+                 mkperf_now_s() - began < OTHER_DRAIN_PATIENCE_S);
+    }
+    return mkperf_recorder_refused(r, e);
 }
 
 /* ---- PDs by their names ----------------------------------------------------------------------- */

@@ -60,9 +60,6 @@ void mkperf_record_options_init(void *options);
  * other. */
 enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
                                                 const char *command, struct mkperf_error *e);
-/* Checks --overwrite and its options, after parsing. Errors: USAGE. */
-enum mkperf_status mkperf_flight_check(const struct mkperf_record_options *o,
-                                       struct mkperf_error *e);
 
 /*
  * A recorder: a connection, the stream decoder, and a conversation with the target.
@@ -160,6 +157,10 @@ enum mkperf_status mkperf_recorder_take_control(struct mkperf_recorder *r, struc
 /* Sends a request of the controller like mkperf_recorder_ask, and takes control first if the target demands it. */
 enum mkperf_status mkperf_recorder_request(struct mkperf_recorder *r, mkperf_ToTarget *m,
                                            const char *what, struct mkperf_error *e);
+/* Does so for a request that the target refuses while it has a session. If another host left one running, it is ended. Errors:
+ * REFUSED, too. */
+enum mkperf_status mkperf_recorder_request_alone(struct mkperf_recorder *r, mkperf_ToTarget *m,
+                                                 const char *what, struct mkperf_error *e);
 
 /* ---- recorder_observe.c: the target's data for `-e timer`, before Configure ---- */
 
@@ -190,7 +191,7 @@ enum mkperf_status mkperf_recorder_connect(struct mkperf_recorder *r, struct mkp
  * options allow it. What cannot be kept is a warning. */
 void mkperf_recorder_keep_elfs(struct mkperf_recorder *r);
 
-/* Sends Configure and Start; a watcher does nothing. Errors: SILENT, NOISE, PROTOCOL, REFUSED,
+/* Sends Configure and Start; a watcher does nothing. Errors: SILENT, NOISE, PROTOCOL, REFUSED (the target's build cannot do it, too),
  * LINK. */
 enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkperf_error *e);
 /* Connects, replaces the names of PDs in the options by numbers, and begins. Errors: those of the three. */
@@ -238,9 +239,7 @@ enum mkperf_status mkperf_recorder_interactions(struct mkperf_recorder *r, struc
  * those of mkperf_recorder_ask; INPUT: a wrong answer. */
 enum mkperf_status mkperf_recorder_counts(struct mkperf_recorder *r, struct mkperf_error *e);
 
-/* Begins a session in which the target only aggregates latencies. REFUSED: its build cannot. */
-enum mkperf_status mkperf_latency_query_begin(struct mkperf_recorder *r, struct mkperf_error *e);
-/* Replaces *rows by the latencies since the session's start. */
+/* Replaces *rows by the latencies since the session's start, which has Configure.latency. */
 enum mkperf_status mkperf_latency_query(struct mkperf_recorder *r, struct mkperf_latency_rows *rows,
                                         struct mkperf_error *e);
 

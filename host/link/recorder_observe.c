@@ -110,14 +110,7 @@ static enum mkperf_status ask_part(struct observing *t, mkperf_Observe *o, struc
 
     o->part = t->part++;
     m.msg.observe = *o;
-    MKPERF_TRY(mkperf_recorder_request(t->r, &m, "Observe", e));
-    if (mkperf_peer_is_error(&t->r->link, mkperf_ErrorCode_ERROR_STATE)) {
-        mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};
-        mkperf_peer_say(&t->r->link, "a session was running: it is ended (--watch would join it)");
-        MKPERF_TRY(mkperf_recorder_ask(t->r, &stop, "Stop", e));
-        MKPERF_TRY(mkperf_recorder_ask(t->r, &m, "Observe", e));
-    }
-    return mkperf_recorder_refused(t->r, e);
+    return mkperf_recorder_request_alone(t->r, &m, "Observe", e);
 }
 
 static enum mkperf_status send_pd(struct observing *t, unsigned i, struct mkperf_error *e)
@@ -206,22 +199,19 @@ enum mkperf_status mkperf_observe(struct mkperf_recorder *r, struct mkperf_error
     o.thread = t.profiler->thread + 2;
     /* Sends the highest priority of PDs that cannot be observed, + 1, or 0 if there is none. A virtual machine's priority is not
      * known: it may be any. */
-    for (unsigned i = 0; i < t.system->npds; i++) {
-        const struct mkperf_system_pd *pd = &t.system->pd[i];
-        uint32_t priority = pd->virtual_machine ? MKPERF_SYSTEM_MAX_PRIORITY : pd->priority;
-        bool hidden = !is_elsewhere(&t, i) &&
-                      (pd->virtual_machine || (i != t.index && !observable(&t, i)));
-        o.priority = hidden && priority + 1 > o.priority ? priority + 1 : o.priority;
-    }
-    MKPERF_TRY(ask_part(&t, &o, e));
     char text[1024] = "";
     size_t n = 0;
     for (unsigned i = 0; i < t.system->npds; i++) {
-        if (i != t.index && !is_elsewhere(&t, i) && !observable(&t, i) && n < sizeof text) {
-            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n != 0 ? ", " : "",
-                                  t.system->pd[i].name);
+        const struct mkperf_system_pd *pd = &t.system->pd[i];
+        uint32_t priority = pd->virtual_machine ? MKPERF_SYSTEM_MAX_PRIORITY : pd->priority;
+        bool hidden = i != t.index && !is_elsewhere(&t, i) && !observable(&t, i);
+        if (hidden && n < sizeof text) {
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n != 0 ? ", " : "", pd->name);
         }
+        hidden |= pd->virtual_machine && !is_elsewhere(&t, i);
+        o.priority = hidden && priority + 1 > o.priority ? priority + 1 : o.priority;
     }
+    MKPERF_TRY(ask_part(&t, &o, e));
     if (n != 0) {
         mkperf_peer_say(&r->link,
                         "not observed, since neither children of %s nor in its <cspace>, or "

@@ -317,22 +317,6 @@ enum mkperf_status mkperf_recorder_counts(struct mkperf_recorder *r, struct mkpe
     return ask_all(r, COUNTS, NULL, NULL, e);
 }
 
-enum mkperf_status mkperf_latency_query_begin(struct mkperf_recorder *r, struct mkperf_error *e)
-{
-    mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};
-
-    r->options.configure.latency = true;
-    MKPERF_TRY(mkperf_recorder_begin(r, e));
-    if (r->link.answer.which_msg == mkperf_ToHost_session_tag &&
-        !r->link.answer.msg.session.latency) {
-        (void)mkperf_recorder_ask(r, &stop, "Stop", e);
-        return mkperf_error_set(e, MKPERF_ERR_REFUSED,
-                                "%s: the target's build does not aggregate latencies",
-                                r->options.link.target);
-    }
-    return MKPERF_OK;
-}
-
 /* Adds a part of the answer to the rows. False: it is invalid. */
 static bool take_latencies(struct mkperf_recorder *r, void *self)
 {

@@ -11,12 +11,6 @@
 
 #include "pmu/events.h"
 
-static const double START_REPEAT_S = 0.5; /* between repetitions of a request */
-/* How long the end of another session is awaited while no byte arrives. */
-static const double OTHER_STOP_PATIENCE_S = 3.0;
-/* How long all messages of another session are awaited. */
-static const double OTHER_DRAIN_PATIENCE_S = 60;
-
 enum mkperf_status mkperf_recorder_connect(struct mkperf_recorder *r, struct mkperf_error *e)
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_stamp_tag};
@@ -176,36 +170,14 @@ static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_err
     }
     *cores = *cores == sampled ? 0 : *cores;
     MKPERF_TRY(choose_words(r, &m.msg.configure, e));
-    MKPERF_TRY(mkperf_recorder_request(r, &m, "Configure", e));
-    if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_STATE)) {
-        /*
-         * Ends a session that another host left running, and configures. The target refuses while it sends the last samples of
-         * that session, which takes some time on a slow line. Waits as long as bytes arrive.
-         */
-        mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};
-        double began = mkperf_now_s();
-        mkperf_peer_say(&r->link, "a session was running: it is ended (--watch would join it)");
-        do {
-            MKPERF_TRY(mkperf_recorder_ask(r, &stop, "Stop", e));
-            MKPERF_TRY(mkperf_recorder_ask(r, &m, "Configure", e));
-            if (!mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_STATE)) {
-                break;
-            }
-            double until = mkperf_now_s() + START_REPEAT_S;
-            while (mkperf_now_s() < until && !mkperf_peer_stopped(&r->link)) {
-                MKPERF_TRY(mkperf_peer_pump(&r->link, 20, e));
-            }
-        } while (!mkperf_peer_stopped(&r->link) &&
-                 mkperf_now_s() - r->link.heard_s < OTHER_STOP_PATIENCE_S &&
-                 mkperf_now_s() - began < OTHER_DRAIN_PATIENCE_S);
-    }
-    MKPERF_TRY(mkperf_recorder_refused(r, e));
+    MKPERF_TRY(mkperf_recorder_request_alone(r, &m, "Configure", e));
     return check_session(r, &m.msg.configure, e);
 }
 
 enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkperf_error *e)
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_start_tag};
+    mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};
 
     r->forgotten = false;
     if (r->watching) {
@@ -219,7 +191,22 @@ enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkper
     MKPERF_TRY(mkperf_recorder_ask(r, &m, "Start", e));
     /* The target may refuse because the answer to our first Start was lost. Then the session runs. */
     r->begun = r->stream->running;
-    return r->begun ? MKPERF_OK : mkperf_recorder_refused(r, e);
+    if (!r->begun) {
+        return mkperf_recorder_refused(r, e);
+    }
+    /* Of a target that does not know these, the session samples instead. */
+    const mkperf_Configure *c = &r->options.configure;
+    const mkperf_Session *has = &r->link.answer.msg.session;
+    bool answered = r->link.answer.which_msg == mkperf_ToHost_session_tag;
+    const char *lacks = c->overwrite && !(answered && has->overwrite) ? "has no flight recorder"
+                        : c->latency && answered && !has->latency ? "does not aggregate latencies"
+                                                                  : NULL;
+    if (lacks != NULL) {
+        (void)mkperf_recorder_ask(r, &stop, "Stop", e);
+        return mkperf_error_set(e, MKPERF_ERR_REFUSED, "%s: the target's build %s",
+                                r->link.source.spec, lacks);
+    }
+    return MKPERF_OK;
 }
 
 /* ---- after a broken link ---- */

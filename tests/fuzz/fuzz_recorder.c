@@ -385,8 +385,8 @@ static void latencies(struct mkperf_recorder *r, struct mkperf_error *e)
     struct mkperf_latency_rows rows = {.n = 0};
 
     r->own = true;
-    if (mkperf_recorder_connect(r, e) == MKPERF_OK &&
-        mkperf_latency_query_begin(r, e) == MKPERF_OK) {
+    r->options.configure.latency = true;
+    if (mkperf_recorder_connect(r, e) == MKPERF_OK && mkperf_recorder_begin(r, e) == MKPERF_OK) {
         (void)mkperf_latency_query(r, &rows, e);
         parts = 0;
         (void)mkperf_latency_query(r, &rows, e);
