@@ -163,6 +163,22 @@ size_t mkperf_named(const void *items, size_t n, size_t size, const char *name)
     return i;
 }
 
+size_t mkperf_first_behind(const void *items, size_t n, size_t size, uint64_t value)
+{
+    size_t low = 0;
+
+    while (low < n) {
+        size_t middle = low + (n - low) / 2;
+
+        if (*(const uint64_t *)(const void *)((const char *)items + middle * size) <= value) {
+            low = middle + 1;
+        } else {
+            n = middle;
+        }
+    }
+    return low;
+}
+
 /* Returns the member of a sort key. */
 static uint64_t member_of(const void *element, const struct mkperf_sort_key *key)
 {

@@ -202,6 +202,9 @@ static inline void mkperf_sort(void *p, size_t n, size_t size,
 /* Returns the index of the first of n items whose first member is that text, or n if there is none. */
 size_t mkperf_named(const void *items, size_t n, size_t size, const char *name);
 
+/* Returns the index of the first of n items whose first member, a uint64_t, is above `value`; n if there is none. They ascend. */
+size_t mkperf_first_behind(const void *items, size_t n, size_t size, uint64_t value);
+
 /*
  * Sorts an array by members, which are unsigned numbers of 4 or 8 bytes or enums: by the first one, then by the next.
  *

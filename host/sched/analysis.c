@@ -180,9 +180,6 @@ void mkperf_analysis_restart(struct mkperf_analysis *a)
 void mkperf_analysis_end(struct mkperf_analysis *a)
 {
     mkperf_analysis_charge(a);
-    for (uint32_t core = 0; core < a->ncores; core++) {
-        sched_inversions_end(a, core, a->last_ns);
-    }
     for (uint32_t i = 0; i < a->npds; i++) {
         a->calls_open += !a->pd[i].idle && a->pd[i].call.active;
     }

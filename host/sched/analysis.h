@@ -92,16 +92,27 @@ struct mkperf_bys {
     struct mkperf_by *by;
 };
 
-/* The parts of a call, in ns. They add up to `wall`. */
+/* What the time of a call, or of a stage of a path, was spent for. */
+enum mkperf_stage_part {
+    MKPERF_STAGE_WAITED, /* the time before the PD ran with it: it was ready, or served another call */
+    MKPERF_STAGE_OWN,    /* the PD ran */
+    MKPERF_STAGE_CALLS,     /* it waited for calls of its own */
+    MKPERF_STAGE_PREEMPTED, /* it was ready, and its core ran another PD */
+    MKPERF_STAGE_BUDGET,    /* its budget was used up */
+    /* It waited for something else, or was stopped. Of an exit also the time until the guest ran. */
+    MKPERF_STAGE_OTHER,
+    MKPERF_STAGE_PARTS,
+};
+
+/* The parts of a call, in ns, by names and as an array. They add up to `wall`. */
 struct mkperf_call_parts {
     uint64_t wall;
-    uint64_t wait;      /* the time before the callee ran with it */
-    uint64_t own;       /* the callee ran */
-    uint64_t nested;    /* the callee waited for calls of its own */
-    uint64_t preempted; /* the callee was ready, and its core ran another PD */
-    uint64_t budget;    /* the budget of the callee was used up */
-    /* The callee waited for something else, or was stopped. Of an exit also the time until the guest ran. */
-    uint64_t other;
+    union {
+        struct {
+            uint64_t wait, own, nested, preempted, budget, other;
+        };
+        uint64_t part[MKPERF_STAGE_PARTS];
+    };
 };
 
 /* All calls of one caller to one callee. */
@@ -148,10 +159,14 @@ struct mkperf_call {
 
 enum { MKPERF_READY_KEPT = 32, MKPERF_READY_SLICES = 65536 };
 
-/* A part of the time for which a PD was ready, during which its core ran one other PD. */
-struct mkperf_ready_slice {
-    uint32_t by, core;
-    uint64_t from, to;
+/*
+ * An interval of a PD in one state. `by` is the PD that ran instead, or for which it waited; `serving` is the PD of which
+ * it served a call. Both are NOBODY if there is none.
+ */
+struct mkperf_interval {
+    uint32_t pd, by, core, serving;
+    enum mkperf_pd_state state;
+    uint64_t from, to; /* ns */
 };
 
 struct mkperf_sched_pd {
@@ -166,9 +181,9 @@ struct mkperf_sched_pd {
     bool has_core;
     uint64_t in[MKPERF_PD_STATES]; /* ns in each state */
     uint64_t consumed;             /* ns of its budget: it ran, or passive PDs ran for its calls */
-    /* Slices since the PD became ready. They are counted when it runs, because a refill of its budget would show that
+    /* Slices since the PD became ready: its core ran one other PD in each. They are counted when it runs, because a refill of its budget would show that
      * it was throttled all the time. When there are MKPERF_READY_SLICES, they are counted as ready. */
-    struct mkperf_ready_slice *slice;
+    struct mkperf_interval *slice;
     uint32_t slices, slice_room;
     struct mkperf_bys ready_by, blocked_on;
     uint64_t runs, preemptions, exhausted; /* counts; exhausted: of its budget */
@@ -179,11 +194,8 @@ struct mkperf_sched_pd {
     bool woken;    /* a notification or interrupt made it ready, and it has not run since */
     unsigned wake; /* index of that notification or interrupt in the analysis's `wake` */
     uint64_t woken_at;
-    struct mkperf_ready_slice ready[MKPERF_READY_KEPT]; /* a ring of the last counted slices */
-    unsigned readies; /* slices that were ever put into the ring */
-    bool inverted; /* an inversion lasts: inverted_high has waited for this PD since inverted_at */
-    uint32_t inverted_high;
-    uint64_t inverted_at;
+    struct mkperf_interval ready[MKPERF_READY_KEPT]; /* a ring of the last counted slices */
+    unsigned readies;                                /* slices that were ever put into the ring */
 };
 
 struct mkperf_sched_core {
@@ -192,16 +204,6 @@ struct mkperf_sched_core {
     uint64_t since;
     uint64_t busy, idle, unknown; /* ns */
     uint32_t domain;              /* domain of its window, counted from 1; 0: not known */
-};
-
-/*
- * An interval of a PD in one state. `by` is the PD that ran instead, or for which it waited; `serving` is the PD of which
- * it served a call. Both are NOBODY if there is none.
- */
-struct mkperf_interval {
-    uint32_t pd, by, core, serving;
-    enum mkperf_pd_state state;
-    uint64_t from, to; /* ns */
 };
 
 /* An interval in which a core ran one PD, or the idle thread. NOBODY: it is not known what ran. */
@@ -302,6 +304,10 @@ const char *mkperf_analysis_name(const struct mkperf_analysis *a, uint32_t pd);
 uint32_t mkperf_analysis_find(const struct mkperf_analysis *a, const char *name, size_t n);
 /* Adds ns to the time of a PD. */
 void mkperf_bys_add(struct mkperf_bys *b, uint32_t pd, uint64_t ns);
+/* Returns the part that time in a state belongs to, and adds the time of another PD that is the reason to one of the sums. */
+enum mkperf_stage_part mkperf_stage_part_of(enum mkperf_pd_state state, uint32_t by, uint64_t ns,
+                                            struct mkperf_bys *ready_by,
+                                            struct mkperf_bys *calls_of);
 /* Returns the PD of most time, or NULL if there is none. */
 const struct mkperf_by *mkperf_bys_most(const struct mkperf_bys *b);
 

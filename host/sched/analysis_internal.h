@@ -18,9 +18,8 @@
 /* call_parts.c: begins the call of PD `from`. `to` is MKPERF_SCHED_NOBODY if its callee is not known yet. */
 void sched_call_begin(struct mkperf_analysis *a, uint32_t from, uint32_t to, uint32_t exit,
                       uint64_t now);
-/* Adds time of a PD in `state` to the parts of the call that the PD serves. */
-void sched_call_charge(struct mkperf_analysis *a, uint32_t pd, enum mkperf_pd_state state,
-                       uint32_t by, uint64_t ns);
+/* Adds an interval to the parts of the call that its PD serves. */
+void sched_call_charge(struct mkperf_analysis *a, const struct mkperf_interval *i);
 /* Notes that the callee begins to run for the call of PD `from`: the wait of that call ends. */
 void sched_call_taken(struct mkperf_analysis *a, uint32_t from, uint64_t now);
 /* Ends the call of PD `from`, to which PD `callee` replies. The time of both was counted until now. */
@@ -28,10 +27,8 @@ void sched_call_end(struct mkperf_analysis *a, uint32_t from, uint32_t callee, u
 /* Counts the call of PD `from` as void, because a part of it is not known. It is in no sum. */
 void sched_call_void(struct mkperf_analysis *a, uint32_t from);
 
-/* Ends all inversions on a core, because its running PD changes. */
-void sched_inversions_end(struct mkperf_analysis *a, uint32_t core, uint64_t now);
-/* Inversions on a core begin if a PD that is ready there serves a caller of a higher priority. */
-void sched_inversions_begin(struct mkperf_analysis *a, uint32_t core, uint64_t now);
+/* Counts an interval of a ready PD that serves a caller of a higher priority than the PD that ran. */
+void sched_inversion(struct mkperf_analysis *a, const struct mkperf_interval *i);
 /* Counts inversions of the past: only now it is known that `from` waited for `callee` since `since`. */
 void sched_inversions_past(struct mkperf_analysis *a, uint32_t from, uint32_t callee,
                            uint64_t since, uint64_t now);

@@ -13,19 +13,10 @@
 
 void mkperf_bys_add(struct mkperf_bys *b, uint32_t pd, uint64_t ns)
 {
-    unsigned i = 0;
-
-    if (ns == 0) {
-        return;
+    if (ns != 0) {
+        struct mkperf_by *by = SCHED_ITEM(b->by, b->n, b->room, pd);
+        by->ns += ns;
     }
-    while (i < b->n && b->by[i].pd != pd) {
-        i++;
-    }
-    if (i == b->n) {
-        MKPERF_GROW(b->by, b->room, b->n + 1);
-        b->by[b->n++] = (struct mkperf_by){.pd = pd};
-    }
-    b->by[i].ns += ns;
 }
 
 const struct mkperf_by *mkperf_bys_most(const struct mkperf_bys *b)
@@ -76,32 +67,34 @@ void sched_call_taken(struct mkperf_analysis *a, uint32_t from, uint64_t now)
     }
 }
 
-void sched_call_charge(struct mkperf_analysis *a, uint32_t pd, enum mkperf_pd_state state,
-                       uint32_t by, uint64_t ns)
+enum mkperf_stage_part mkperf_stage_part_of(enum mkperf_pd_state state, uint32_t by, uint64_t ns,
+                                            struct mkperf_bys *ready_by,
+                                            struct mkperf_bys *calls_of)
 {
-    uint32_t from = a->pd[pd].serving;
-    struct mkperf_call *call = from < a->npds ? &a->pd[from].call : NULL;
-
-    if (call == NULL || !call->active || !call->taken || call->to != pd) {
-        return;
-    }
     switch (state) {
     case MKPERF_PD_RUNNING:
-        call->parts.own += ns;
-        break;
+        return MKPERF_STAGE_OWN;
     case MKPERF_PD_READY:
-        call->parts.preempted += ns;
-        mkperf_bys_add(&call->preempted_by, by, ns);
-        break;
+        mkperf_bys_add(ready_by, by, ns);
+        return MKPERF_STAGE_PREEMPTED;
     case MKPERF_PD_CALLING:
-        call->parts.nested += ns;
-        mkperf_bys_add(&call->nested_by, by, ns);
-        break;
+        mkperf_bys_add(calls_of, by, ns);
+        return MKPERF_STAGE_CALLS;
     case MKPERF_PD_THROTTLED:
-        call->parts.budget += ns;
-        break;
+        return MKPERF_STAGE_BUDGET;
     default:
-        break; /* `other` is what is left */
+        return MKPERF_STAGE_OTHER;
+    }
+}
+
+void sched_call_charge(struct mkperf_analysis *a, const struct mkperf_interval *i)
+{
+    struct mkperf_call *call = i->serving < a->npds ? &a->pd[i->serving].call : NULL;
+    uint64_t ns = i->to - i->from;
+
+    if (call != NULL && call->active && call->taken && call->to == i->pd) {
+        call->parts.part[mkperf_stage_part_of(i->state, i->by, ns, &call->preempted_by,
+                                              &call->nested_by)] += ns;
     }
 }
 
@@ -134,12 +127,9 @@ void sched_call_end(struct mkperf_analysis *a, uint32_t from, uint32_t callee, u
         edge->worst_at = now;
     }
     edge->sum.wall += p->wall;
-    edge->sum.wait += p->wait;
-    edge->sum.own += p->own;
-    edge->sum.nested += p->nested;
-    edge->sum.preempted += p->preempted;
-    edge->sum.budget += p->budget;
-    edge->sum.other += p->other;
+    for (unsigned k = 0; k < MKPERF_STAGE_PARTS; k++) {
+        edge->sum.part[k] += p->part[k];
+    }
     add_bys(&edge->nested_by, &call->nested_by);
     add_bys(&edge->preempted_by, &call->preempted_by);
     mkperf_log_add(&edge->wall, p->wall, 1);
@@ -175,42 +165,20 @@ static bool has_lower_priority(const struct mkperf_analysis *a, uint32_t runner,
            (a->pd[runner].domain == a->pd[high].domain || a->pd[high].domain == 0);
 }
 
-void sched_inversions_end(struct mkperf_analysis *a, uint32_t core, uint64_t now)
+void sched_inversion(struct mkperf_analysis *a, const struct mkperf_interval *i)
 {
-    for (uint32_t i = 0; i < a->npds; i++) {
-        struct mkperf_sched_pd *p = &a->pd[i];
+    uint32_t high = MKPERF_SCHED_NOBODY, at = i->serving;
 
-        if (p->inverted && p->core == core) {
-            p->inverted = false;
-            count_inversion(a, p->inverted_high, i, a->core[core].running, p->inverted_at, now);
+    /* The PD of the highest priority that waits for what this one serves. */
+    for (unsigned k = 0; k < CALLERS && at < a->npds; k++, at = a->pd[at].serving) {
+        const struct mkperf_scheduling *its = &a->pd[at].scheduling;
+        if (its->known &&
+            (high == MKPERF_SCHED_NOBODY || its->priority > a->pd[high].scheduling.priority)) {
+            high = at;
         }
     }
-}
-
-void sched_inversions_begin(struct mkperf_analysis *a, uint32_t core, uint64_t now)
-{
-    uint32_t runner = core < a->ncores ? a->core[core].running : MKPERF_SCHED_NOBODY;
-
-    for (uint32_t i = 0; i < a->npds && sched_is_pd(a, runner); i++) {
-        struct mkperf_sched_pd *p = &a->pd[i];
-
-        if (p->state != MKPERF_PD_READY || p->core != core || p->inverted || i == runner) {
-            continue;
-        }
-        /* The PD of the highest priority that waits for what this one serves. */
-        uint32_t high = MKPERF_SCHED_NOBODY, at = p->serving;
-        for (unsigned k = 0; k < CALLERS && at < a->npds; k++, at = a->pd[at].serving) {
-            const struct mkperf_scheduling *its = &a->pd[at].scheduling;
-            if (its->known &&
-                (high == MKPERF_SCHED_NOBODY || its->priority > a->pd[high].scheduling.priority)) {
-                high = at;
-            }
-        }
-        if (high != MKPERF_SCHED_NOBODY && has_lower_priority(a, runner, high)) {
-            p->inverted = true;
-            p->inverted_high = high;
-            p->inverted_at = now;
-        }
+    if (high != MKPERF_SCHED_NOBODY && has_lower_priority(a, i->by, high)) {
+        count_inversion(a, high, i->pd, i->by, i->from, i->to);
     }
 }
 

@@ -30,20 +30,17 @@ enum mkperf_status mkperf_path_choice_parse(struct mkperf_path_choice *c, const 
 {
     const char *dots = text != NULL ? strstr(text, "..") : NULL;
     const char *colon = text != NULL ? strchr(text, ':') : NULL;
+    const char *end = dots != NULL ? dots : colon;
     bool valid = true;
 
-    if (text == NULL) {
-        c->kind = MKPERF_PATH_CALL;
-    } else if (dots != NULL) {
-        c->kind = MKPERF_PATH_MARKS;
-        valid = copy_name(c->first, text, (size_t)(dots - text)) &&
-                copy_name(c->second, dots + 2, strlen(dots + 2));
-    } else if (colon != NULL) {
-        c->kind = MKPERF_PATH_CALL;
-        valid = copy_name(c->first, text, (size_t)(colon - text)) &&
-                copy_name(c->second, colon + 1, strlen(colon + 1));
-    } else {
-        c->kind = MKPERF_PATH_PHASE;
+    c->kind = dots != NULL                    ? MKPERF_PATH_MARKS
+              : colon != NULL || text == NULL ? MKPERF_PATH_CALL
+                                              : MKPERF_PATH_PHASE;
+    if (end != NULL) {
+        const char *second = end + (dots != NULL ? 2 : 1);
+        valid = copy_name(c->first, text, (size_t)(end - text)) &&
+                copy_name(c->second, second, strlen(second));
+    } else if (text != NULL) {
         valid = copy_name(c->first, text, strlen(text));
     }
     return valid ? MKPERF_OK
@@ -235,77 +232,34 @@ void mkperf_timeline_free(struct mkperf_timeline *t)
     *t = (struct mkperf_timeline){.npds = 0};
 }
 
-/* Returns the number of the first of n elements of an array of which the time, at `offset`, is at least ns. Times
- * ascend. */
-static size_t first_at(const void *array, size_t n, size_t size, size_t offset, uint64_t ns)
-{
-    size_t low = 0, high = n;
-
-    while (low < high) {
-        size_t at = low + (high - low) / 2;
-        const void *time = (const char *)array + at * size + offset;
-
-        if (*(const uint64_t *)time >= ns) {
-            high = at;
-        } else {
-            low = at + 1;
-        }
-    }
-    return low;
-}
-
-/* Returns the first interval that ends at or after ns. */
-static size_t interval_at(const struct mkperf_lane *lane, uint64_t ns)
-{
-    return first_at(lane->interval, lane->n, sizeof *lane->interval,
-                    offsetof(struct mkperf_interval, to), ns);
-}
-
 size_t mkperf_timeline_intervals(const struct mkperf_timeline *t, uint32_t pd, uint64_t from,
                                  uint64_t to, const struct mkperf_interval **first)
 {
+    const struct mkperf_lane *lane = pd < t->npds ? &t->lane[pd] : NULL;
+
     *first = NULL;
-    if (pd >= t->npds || to <= from) {
+    if (lane == NULL || lane->n == 0 || to <= from) {
         return 0;
     }
-    size_t begin = interval_at(&t->lane[pd], from + 1);
-    size_t end =
-        interval_at(&t->lane[pd], to); /* it has the last ns of the time, or is behind it */
-    end += end < t->lane[pd].n && t->lane[pd].interval[end].from < to;
-    *first = t->lane[pd].interval + begin;
+    const size_t size = sizeof *lane->interval;
+    size_t begin = mkperf_first_behind(&lane->interval->to, lane->n, size, from);
+    /* This one has the last ns of the time, or is behind it. */
+    size_t end = mkperf_first_behind(&lane->interval->to, lane->n, size, to - 1);
+    end += end < lane->n && lane->interval[end].from < to;
+    *first = lane->interval + begin;
     return end > begin ? end - begin : 0;
 }
 
-size_t mkperf_timeline_arrows(const struct mkperf_timeline *t, uint64_t from, uint64_t to,
-                              const struct mkperf_woken **first)
+/* Returns what made a PD ready at a time: the last arrow to it. Returns NULL if there is no arrow. */
+static const struct mkperf_woken *woken_at(const struct mkperf_timeline *t, uint32_t pd,
+                                           uint64_t ns)
 {
-    size_t at = offsetof(struct mkperf_woken, time);
-    size_t begin = first_at(t->arrow, t->narrows, sizeof *t->arrow, at, from);
-    size_t end = first_at(t->arrow, t->narrows, sizeof *t->arrow, at, to);
+    size_t n = mkperf_first_behind(t->arrow, t->narrows, sizeof *t->arrow, ns);
 
-    *first = t->arrow + begin;
-    return end > begin ? end - begin : 0;
-}
-
-struct walk {
-    struct mkperf_path *path;
-    const struct mkperf_timeline *t;
-    uint32_t pd;
-    uint64_t now;
-    unsigned jumps; /* steps from PD to PD at the same time; bounded by the number of PDs */
-};
-
-/* Returns what made the PD ready at a time: the last arrow to it. Returns NULL if there is no
- * arrow. */
-static const struct mkperf_woken *woken_at(const struct walk *w, uint64_t ns)
-{
-    const struct mkperf_woken *arrow, *wake = NULL;
-    size_t n = mkperf_timeline_arrows(w->t, ns, ns + 1, &arrow);
-
-    for (size_t k = 0; k < n; k++) {
-        wake = arrow[k].to == w->pd ? &arrow[k] : wake;
+    while (n > 0 && t->arrow[n - 1].time == ns && t->arrow[n - 1].to != pd) {
+        n--;
     }
-    return wake;
+    return n > 0 && t->arrow[n - 1].time == ns ? &t->arrow[n - 1] : NULL;
 }
 
 /*
@@ -313,80 +267,73 @@ static const struct mkperf_woken *woken_at(const struct walk *w, uint64_t ns)
  * ready because its caller has not yet stopped: that time is the caller's own, as in the parts of calls. A call with
  * which the path begins is left as it is. Returns NULL if there is no such arrow.
  */
-static const struct mkperf_woken *arrow_before(const struct walk *w,
-                                               const struct mkperf_interval *i)
+static const struct mkperf_woken *arrow_before(const struct mkperf_timeline *t,
+                                               const struct mkperf_interval *i, uint64_t now,
+                                               uint64_t path_from)
 {
     /* Whether the PD may have waited. Its state is unknown before its first event. */
     bool blocked = i->state == MKPERF_PD_CALLING || i->state == MKPERF_PD_WAITING ||
                    i->state == MKPERF_PD_STOPPED || i->state == MKPERF_PD_UNKNOWN;
 
-    if (i->to != w->now) {
+    if (i->to != now) {
         return NULL;
     }
     if (blocked) {
-        return woken_at(w, w->now);
+        return woken_at(t, i->pd, now);
     }
-    bool called = i->state == MKPERF_PD_READY && i->from > w->path->from;
-    const struct mkperf_woken *call = called ? woken_at(w, i->from) : NULL;
+    bool called = i->state == MKPERF_PD_READY && i->from > path_from;
+    const struct mkperf_woken *call = called ? woken_at(t, i->pd, i->from) : NULL;
     return call != NULL && call->kind == MKPERF_SCHED_CALL && call->from == i->by ? call : NULL;
-}
-
-static void walk_step(struct walk *w)
-{
-    /* The interval in which the PD was just before w->now. */
-    struct mkperf_interval i = {.pd = w->pd,
-                                .by = MKPERF_SCHED_NOBODY,
-                                .serving = MKPERF_SCHED_NOBODY,
-                                .state = MKPERF_PD_UNKNOWN,
-                                .from = w->path->from,
-                                .to = w->now};
-    const struct mkperf_interval *known;
-    if (mkperf_timeline_intervals(w->t, w->pd, w->now - 1, w->now, &known) > 0 &&
-        known->from < w->now) {
-        i = *known;
-    }
-    const struct mkperf_woken *wake = arrow_before(w, &i);
-    bool by_pd = wake != NULL && wake->from < w->t->npds && wake->from != w->pd &&
-                 w->t->lane[wake->from].n > 0;
-
-    if (by_pd && w->jumps < w->t->npds) {
-        if (w->path->n > 0) {
-            w->path->step[w->path->n - 1].entered = wake->kind;
-        }
-        w->pd = wake->from;
-        w->jumps++;
-        return;
-    }
-    i.from = i.from > w->path->from ? i.from : w->path->from;
-    i.to = w->now;
-    /* Puts the step before those that were found: the array is reversed until the end of the walk. */
-    struct mkperf_path *path = w->path;
-    struct mkperf_path_step *later = path->n > 0 ? &path->step[path->n - 1] : NULL;
-    if (later != NULL && later->entered == MKPERF_SCHED_SWITCH && !later->irq_known &&
-        later->what.pd == i.pd && later->what.state == i.state && later->what.by == i.by &&
-        later->what.serving == i.serving) {
-        later->what.from = i.from;
-    } else {
-        MKPERF_GROW(path->step, path->room, path->n + 1);
-        assert(path->step != NULL);
-        path->step[path->n++] = (struct mkperf_path_step){.what = i};
-    }
-    if (wake != NULL && wake->kind == MKPERF_SCHED_IRQ) {
-        w->path->step[w->path->n - 1].irq_known = true;
-        w->path->step[w->path->n - 1].irq = wake->irq;
-    }
-    w->now = i.from;
-    w->jumps = 0;
 }
 
 void mkperf_path_find(struct mkperf_path *path, const struct mkperf_timeline *t, uint32_t pd,
                       uint64_t from, uint64_t to)
 {
-    struct walk w = {.path = path, .t = t, .pd = pd, .now = to};
+    unsigned jumps = 0; /* steps from PD to PD at the same time; bounded by the number of PDs */
 
     *path = (struct mkperf_path){.from = from, .to = to};
-    while (w.now > from) {
-        walk_step(&w);
+    for (uint64_t now = to; now > from;) {
+        /* The interval in which the PD was just before now. */
+        struct mkperf_interval i = {.pd = pd,
+                                    .by = MKPERF_SCHED_NOBODY,
+                                    .serving = MKPERF_SCHED_NOBODY,
+                                    .state = MKPERF_PD_UNKNOWN,
+                                    .from = from,
+                                    .to = now};
+        const struct mkperf_interval *known;
+        if (mkperf_timeline_intervals(t, pd, now - 1, now, &known) > 0 && known->from < now) {
+            i = *known;
+        }
+        const struct mkperf_woken *wake = arrow_before(t, &i, now, from);
+        /* The array is reversed until the end of the walk: this is the step behind the next one. */
+        struct mkperf_path_step *later = path->n > 0 ? &path->step[path->n - 1] : NULL;
+        if (wake != NULL && wake->from < t->npds && wake->from != pd && t->lane[wake->from].n > 0 &&
+            jumps < t->npds) {
+            if (later != NULL) {
+                later->entered = wake->kind;
+            }
+            pd = wake->from;
+            jumps++;
+            continue;
+        }
+        i.from = i.from > from ? i.from : from;
+        i.to = now;
+        if (later != NULL && later->entered == MKPERF_SCHED_SWITCH && !later->irq_known &&
+            later->what.pd == pd && later->what.state == i.state && later->what.by == i.by &&
+            later->what.serving == i.serving) {
+            later->what.from = i.from;
+        } else {
+            MKPERF_GROW(path->step, path->room, path->n + 1);
+            assert(path->step != NULL);
+            later = &path->step[path->n++];
+            *later = (struct mkperf_path_step){.what = i};
+        }
+        if (wake != NULL && wake->kind == MKPERF_SCHED_IRQ) {
+            later->irq_known = true;
+            later->irq = wake->irq;
+        }
+        now = i.from;
+        jumps = 0;
     }
     for (size_t i = 0; i < path->n / 2; i++) {
         struct mkperf_path_step swap = path->step[i];

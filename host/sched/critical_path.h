@@ -98,10 +98,6 @@ void mkperf_timeline_free(struct mkperf_timeline *t);
 /* Stores the first interval of a PD that overlaps [from, to) in *first. Returns their number. */
 size_t mkperf_timeline_intervals(const struct mkperf_timeline *t, uint32_t pd, uint64_t from,
                                  uint64_t to, const struct mkperf_interval **first);
-/* Stores the first arrow with from <= time < to in *first. Returns their number. */
-size_t mkperf_timeline_arrows(const struct mkperf_timeline *t, uint64_t from, uint64_t to,
-                              const struct mkperf_woken **first);
-
 struct mkperf_path_step {
     struct mkperf_interval what; /* the PD that ran or waited; cut to the time of the path */
     /* The event by which the PD of the step before this one woke the PD of this one. MKPERF_SCHED_SWITCH (0):

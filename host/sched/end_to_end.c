@@ -239,27 +239,14 @@ static void stage_parts(const struct mkperf_routes *r, const struct mkperf_hop *
     for (size_t k = 0; k < n; k++) {
         uint64_t from = i[k].from > hop->time ? i[k].from : hop->time;
         uint64_t ns = (i[k].to < until ? i[k].to : until) - from;
-        enum mkperf_stage_part p = MKPERF_STAGE_OTHER;
         bool ours = hop->end == 0 || i[k].serving == hop->from;
 
         began |= i[k].state == MKPERF_PD_RUNNING && ours;
-        switch (i[k].state) {
-        case MKPERF_PD_RUNNING:
-            p = ours ? MKPERF_STAGE_OWN : MKPERF_STAGE_WAITED;
-            break;
-        case MKPERF_PD_READY:
-            p = began ? MKPERF_STAGE_PREEMPTED : MKPERF_STAGE_WAITED;
-            mkperf_bys_add(&s->ready_by, i[k].by, ns);
-            break;
-        case MKPERF_PD_CALLING:
-            p = began ? MKPERF_STAGE_CALLS : MKPERF_STAGE_WAITED;
-            mkperf_bys_add(&s->calls_of, i[k].by, ns);
-            break;
-        case MKPERF_PD_THROTTLED:
-            p = MKPERF_STAGE_BUDGET;
-            break;
-        default:
-            break;
+        enum mkperf_stage_part p =
+            mkperf_stage_part_of(i[k].state, i[k].by, ns, &s->ready_by, &s->calls_of);
+        if ((p == MKPERF_STAGE_OWN && !ours) ||
+            ((p == MKPERF_STAGE_PREEMPTED || p == MKPERF_STAGE_CALLS) && !began)) {
+            p = MKPERF_STAGE_WAITED;
         }
         part[p] += ns;
     }

@@ -47,16 +47,6 @@ struct mkperf_routes {
     uint64_t not_counted; /* instances of paths for which mkperf_routes_find had no room */
 };
 
-enum mkperf_stage_part {
-    /* The time until the PD ran with it: it was ready, or served another call. */
-    MKPERF_STAGE_WAITED,
-    MKPERF_STAGE_OWN,
-    MKPERF_STAGE_CALLS,
-    MKPERF_STAGE_PREEMPTED,
-    MKPERF_STAGE_BUDGET,
-    MKPERF_STAGE_OTHER,
-    MKPERF_STAGE_PARTS,
-};
 extern const char *const mkperf_stage_part_names[MKPERF_STAGE_PARTS];
 
 struct mkperf_stage {

@@ -32,35 +32,28 @@ uint32_t mkperf_analysis_payer(const struct mkperf_analysis *a, uint32_t pd)
 }
 
 /* Counts an interval of a PD that has ended. */
-static void count_interval(struct mkperf_analysis *a, uint32_t pd, enum mkperf_pd_state state,
-                           const struct mkperf_ready_slice *slice)
+static void count_interval(struct mkperf_analysis *a, struct mkperf_interval *i)
 {
-    struct mkperf_sched_pd *p = &a->pd[pd];
-    uint64_t ns = slice->to - slice->from;
-
-    p->in[state] += ns;
-    if (state == MKPERF_PD_RUNNING) {
-        a->pd[mkperf_analysis_payer(a, pd)].consumed += ns;
+    i->serving = a->pd[i->pd].serving;
+    a->pd[i->pd].in[i->state] += i->to - i->from;
+    if (i->state == MKPERF_PD_RUNNING) {
+        a->pd[mkperf_analysis_payer(a, i->pd)].consumed += i->to - i->from;
     }
-    sched_call_charge(a, pd, state, slice->by, ns);
-    const struct mkperf_interval i = {.pd = pd,
-                                      .by = slice->by,
-                                      .core = slice->core,
-                                      .serving = p->serving,
-                                      .state = state,
-                                      .from = slice->from,
-                                      .to = slice->to};
-    SCHED_REPORT(a, interval, &i);
+    sched_call_charge(a, i);
+    SCHED_REPORT(a, interval, i);
 }
 
 void sched_charge_ready(struct mkperf_analysis *a, uint32_t pd)
 {
     struct mkperf_sched_pd *p = &a->pd[pd];
 
-    for (uint32_t i = 0; i < p->slices; i++) {
-        mkperf_bys_add(&p->ready_by, p->slice[i].by, p->slice[i].to - p->slice[i].from);
-        p->ready[p->readies++ % MKPERF_READY_KEPT] = p->slice[i];
-        count_interval(a, pd, MKPERF_PD_READY, &p->slice[i]);
+    for (uint32_t k = 0; k < p->slices; k++) {
+        struct mkperf_interval *i = &p->slice[k];
+
+        mkperf_bys_add(&p->ready_by, i->by, i->to - i->from);
+        sched_inversion(a, i);
+        count_interval(a, i);
+        p->ready[p->readies++ % MKPERF_READY_KEPT] = *i;
     }
     p->slices = 0;
 }
@@ -68,8 +61,12 @@ void sched_charge_ready(struct mkperf_analysis *a, uint32_t pd)
 void sched_charge(struct mkperf_analysis *a, uint32_t pd, uint64_t now)
 {
     struct mkperf_sched_pd *p = &a->pd[pd];
-    struct mkperf_ready_slice slice = {
-        .by = MKPERF_SCHED_NOBODY, .core = p->core, .from = p->since, .to = now};
+    struct mkperf_interval i = {.pd = pd,
+                                .by = MKPERF_SCHED_NOBODY,
+                                .core = p->core,
+                                .state = p->state,
+                                .from = p->since,
+                                .to = now};
 
     if (now <= p->since) {
         return;
@@ -79,19 +76,23 @@ void sched_charge(struct mkperf_analysis *a, uint32_t pd, uint64_t now)
         return; /* the number is below another's, but the stream has no such PD */
     }
     if (p->state == MKPERF_PD_READY) {
-        slice.by = p->core < a->ncores ? a->core[p->core].running : MKPERF_SCHED_NOBODY;
+        const struct mkperf_sched_core *c = p->core < a->ncores ? &a->core[p->core] : NULL;
+        bool called = p->serving < a->npds && a->pd[p->serving].call.start == i.from;
+        i.by = c != NULL ? c->running : MKPERF_SCHED_NOBODY;
+        /* Whoever it serves waits for `by`. Time from a wake-up to the next switch is the kernel's. */
+        i.serving = called || (c != NULL && i.from <= c->since) ? p->serving : MKPERF_SCHED_NOBODY;
         if (p->slices == MKPERF_READY_SLICES) {
             sched_charge_ready(a, pd);
         }
         MKPERF_GROW(p->slice, p->slice_room, (size_t)p->slices + 1);
-        p->slice[p->slices++] = slice;
+        p->slice[p->slices++] = i;
         return;
     }
     if (p->state == MKPERF_PD_CALLING) {
-        slice.by = p->call.active ? p->call.to : MKPERF_SCHED_NOBODY;
-        mkperf_bys_add(&p->blocked_on, slice.by, now - slice.from);
+        i.by = p->call.active ? p->call.to : MKPERF_SCHED_NOBODY;
+        mkperf_bys_add(&p->blocked_on, i.by, now - i.from);
     }
-    count_interval(a, pd, p->state, &slice);
+    count_interval(a, &i);
 }
 
 /* Counts all time of a PD until now, because its later time belongs to another call or state. */
@@ -216,7 +217,6 @@ static void start_running(struct mkperf_analysis *a, const struct mkperf_sched *
     p->core = s->core;
     p->has_core = true;
     p->runs++;
-    p->inverted = false;
     if (p->serving != MKPERF_SCHED_NOBODY) {
         sched_call_taken(a, p->serving, s->time_ns);
     }
@@ -246,7 +246,11 @@ static void forget_gap(struct mkperf_analysis *a, const struct mkperf_sched *s)
 
     a->gaps++;
     a->gap_ns += s->time_ns - since;
-    sched_inversions_end(a, s->core, since);
+    for (uint32_t i = 0; i < a->npds; i++) {
+        if (a->pd[i].state == MKPERF_PD_READY) { /* while it is known whom each PD serves */
+            settle(a, i, since);
+        }
+    }
     for (uint32_t i = 0; i < a->npds; i++) {
         struct mkperf_sched_pd *p = &a->pd[i];
         bool elsewhere = p->state == MKPERF_PD_RUNNING && p->core != s->core;
@@ -258,7 +262,7 @@ static void forget_gap(struct mkperf_analysis *a, const struct mkperf_sched *s)
             sched_call_void(a, i);
         }
         p->serving = p->asked_by = MKPERF_SCHED_NOBODY;
-        p->woken = p->inverted = false;
+        p->woken = false;
     }
     sched_charge_core(a, s->core, since);
     c->running = MKPERF_SCHED_NOBODY;
@@ -272,7 +276,6 @@ static void change_state(struct mkperf_analysis *a, const struct mkperf_sched *s
     case MKPERF_SCHED_CALL:
         if (by_pd) {
             deliver_call(a, s, 0);
-            sched_inversions_begin(a, a->pd[s->to].core, s->time_ns);
         } else {
             make_ready(a, s, s->kind);
         }
@@ -297,12 +300,13 @@ static void change_state(struct mkperf_analysis *a, const struct mkperf_sched *s
             sched_charge(a, s->to, s->time_ns);
             /* The refill of its budget shows that it was throttled since it became ready. */
             if (p->slices > 0) {
-                struct mkperf_ready_slice all = p->slice[0];
+                struct mkperf_interval all = p->slice[0];
 
                 all.by = MKPERF_SCHED_NOBODY;
+                all.state = MKPERF_PD_THROTTLED;
                 all.to = p->since;
                 p->slices = 0;
-                count_interval(a, s->to, MKPERF_PD_THROTTLED, &all);
+                count_interval(a, &all);
             }
         } else if (a->pd[s->to].state != MKPERF_PD_RUNNING) {
             make_ready(a, s, s->kind);
@@ -363,7 +367,6 @@ enum mkperf_status mkperf_analysis_event(void *self, const struct mkperf_sched *
         forget_gap(a, &s);
     } else if (s.kind == MKPERF_SCHED_SWITCH) {
         struct mkperf_sched_core *c = &a->core[s.core];
-        sched_inversions_end(a, s.core, s.time_ns);
         for (uint32_t i = 0; i < a->npds; i++) { /* the PD that ran is the reason */
             if (a->pd[i].state == MKPERF_PD_READY && a->pd[i].core == s.core) {
                 sched_charge(a, i, s.time_ns);
@@ -394,7 +397,6 @@ enum mkperf_status mkperf_analysis_event(void *self, const struct mkperf_sched *
         }
         c->running = s.to;
         a->pd[s.to].domain = c->domain;
-        sched_inversions_begin(a, s.core, s.time_ns);
     } else if (s.kind == MKPERF_SCHED_WINDOW) {
         sched_charge_core(a, s.core, s.time_ns);
         const struct mkperf_schedule_entry *w = a->window;

@@ -303,22 +303,6 @@ static void load_functions(struct mkperf_module *m)
     }
 }
 
-size_t mkperf_first_behind(const void *items, size_t n, size_t size, uint64_t addr)
-{
-    size_t low = 0;
-
-    while (low < n) {
-        size_t middle = low + (n - low) / 2;
-
-        if (*(const uint64_t *)(const void *)((const char *)items + middle * size) <= addr) {
-            low = middle + 1;
-        } else {
-            n = middle;
-        }
-    }
-    return low;
-}
-
 bool mkperf_symbol_at(struct mkperf_module *m, uint64_t addr, struct mkperf_symbol *out)
 {
     if (!m->functions_loaded) {

@@ -90,9 +90,6 @@ enum mkperf_where {
 /* unwind.c: finds where a register of the caller is. *words: it is saved so many words below the caller's sp; 0: elsewhere. */
 enum mkperf_where mkperf_unwind_register(Dwarf_Frame *frame, unsigned reg, unsigned *words);
 
-/* functions.c: returns the number of the first of n items, which begin with an ascending address, that is behind addr. */
-size_t mkperf_first_behind(const void *items, size_t n, size_t size, uint64_t addr);
-
 /* Returns a field of an instruction as a signed number. */
 static inline int64_t mkperf_signed_field(uint32_t instruction, unsigned low, unsigned bits)
 {
