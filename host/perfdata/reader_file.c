@@ -96,27 +96,28 @@ static bool inside(const struct perfin_bytes *b, struct perfin_section s)
     return s.offset <= b->size && s.size <= b->size - s.offset;
 }
 
-static enum mkperf_status read_ids(struct perfin_bytes *b, struct perfin_frame *f,
-                                   struct perfin_section s, uint32_t event, struct mkperf_error *e)
+/* Returns the *n bytes of a section with a 0 after them, to be freed. NULL: it is empty, too large, or outside the file. */
+static uint8_t *copy_section(struct perfin_bytes *b, struct perfin_section s, size_t *n)
 {
-    size_t n = (size_t)(s.size / 8);
+    *n = 0;
+    if (s.size == 0 || s.size > PERFIN_FEATURE_MAX || !inside(b, s)) {
+        return NULL;
+    }
+    uint8_t *out = mkperf_xcalloc(1, (size_t)s.size + 1);
 
-    if (!inside(b, s) || s.size / 8 > PERFIN_IDS_MAX - f->nids) {
-        return perfin_bad(b, s.offset, "an event's ids lie outside the file", e);
-    }
-    if (n == 0) {
-        return MKPERF_OK;
-    }
-    f->id = mkperf_xrealloc(f->id, f->nids + n, sizeof *f->id);
-    for (size_t i = 0; i < n; i++) {
-        const uint8_t *p = perfin_at(b, s.offset + 8 * i, 8);
+    while (*n < s.size) {
+        size_t part = s.size - *n < 4096 ? (size_t)s.size - *n : 4096;
+        const uint8_t *p = perfin_at(b, s.offset + *n, part);
 
         if (!p) {
-            return perfin_bad(b, s.offset, "an event's ids cannot be read", e);
+            *n = 0;
+            free(out);
+            return NULL;
         }
-        f->id[f->nids++] = (struct perfin_id){.id = mkperf_get64(p), .event = event};
+        memcpy(out + *n, p, part);
+        *n += part;
     }
-    return MKPERF_OK;
+    return out;
 }
 
 static struct perfin_attr attr_at(const uint8_t *p, size_t n)
@@ -132,37 +133,37 @@ static struct perfin_attr attr_at(const uint8_t *p, size_t n)
     };
 }
 
-/* Returns which of mkperf's tracepoints an attribute is, or MKPERF_TRACE_POINTS for none. In a file without events, the
- * first tracepoint has the id of trailers, 1, as its first id. */
-static unsigned trace_point(const struct perfin_attr *a, uint64_t first_id)
+/* Adds an event, marks or a tracepoint, with its n ids. Returns why that is impossible, NULL if it is added. */
+static const char *add_attr(struct perfin_frame *f, const struct perfin_attr *a, const uint8_t *ids,
+                            size_t n)
 {
-    uint64_t point = first_id == 1 ? MKPERF_TRACE_SWITCH : first_id - MKPERF_TRACE_ID;
+    /* In a file without events, the first tracepoint has the id of trailers, 1, as its first id. */
+    uint64_t id = n > 0 ? mkperf_get64(ids) : 0;
+    uint64_t point = id == 1 ? MKPERF_TRACE_SWITCH : id - MKPERF_TRACE_ID;
+    uint32_t event = f->nattrs;
 
-    return a->type == PERF_TYPE_TRACEPOINT && point < MKPERF_TRACE_POINTS ? (unsigned)point
-                                                                          : MKPERF_TRACE_POINTS;
-}
-
-/* Stores an attribute. Returns its event, or PERFIN_MARK, or PERFIN_TRACE and above. */
-static uint32_t event_for(struct perfin_frame *f, const struct perfin_attr *a, uint64_t first_id)
-{
-    if (!f->has_first) {
-        f->has_first = true;
-        f->first = *a;
-    }
-    unsigned point = trace_point(a, first_id);
-
-    if (point != MKPERF_TRACE_POINTS) {
+    if (a->type == PERF_TYPE_TRACEPOINT && point < MKPERF_TRACE_POINTS) {
+        event = PERFIN_TRACE + (uint32_t)point;
         f->has_trace = true;
-        f->trace[point] = *a;
-        return PERFIN_TRACE + point;
+    } else if (a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_BPF_OUTPUT &&
+               id == MKPERF_PERFDATA_MARK) {
+        event = PERFIN_MARK;
+    } else if (f->nattrs == MKPERF_MODEL_EVENTS) {
+        return "more than 32 events";
     }
-    if (a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_BPF_OUTPUT &&
-        first_id == MKPERF_PERFDATA_MARK) {
-        f->mark = *a;
-        return PERFIN_MARK;
+    if (n > PERFIN_IDS_MAX - f->nids) {
+        return "more than 1048576 ids of events";
     }
-    f->attr[f->nattrs] = *a;
-    return f->nattrs++;
+    f->nattrs += event == f->nattrs;
+    f->attr[event] = *a;
+    f->first = f->has_first ? f->first : *a;
+    f->has_first = true;
+    f->id = mkperf_xrealloc(f->id, f->nids + n + 1, sizeof *f->id);
+    for (size_t i = 0; i < n; i++) {
+        f->id[f->nids++] = (struct perfin_id){.id = mkperf_get64(ids + 8 * i), .event = event};
+    }
+    MKPERF_SORT(f->id, f->nids, MKPERF_UP(f->id, id), MKPERF_UP(f->id, event));
+    return NULL;
 }
 
 static enum mkperf_status read_attrs(struct perfin_bytes *b, struct perfin_frame *f,
@@ -174,50 +175,35 @@ static enum mkperf_status read_attrs(struct perfin_bytes *b, struct perfin_frame
     if (!inside(b, s) || s.size < each) {
         return perfin_bad(b, PERF_HEADER_ATTRS, "its attributes lie outside the file", e);
     }
-    if (s.size / each > MKPERF_MODEL_EVENTS + MKPERF_TRACE_POINTS) {
-        return perfin_bad(b, s.offset, "more than 32 events", e);
-    }
     for (uint64_t i = 0; i < s.size / each; i++) {
         const uint8_t *p = perfin_at(b, s.offset + i * each, (size_t)each);
 
         if (!p) {
             return perfin_bad(b, s.offset, "its attributes cannot be read", e);
         }
-        struct perfin_attr attr = attr_at(p, (size_t)each - 16);
-        struct perfin_section ids = section(p + each - 16);
-        const uint8_t *id = ids.size >= 8 ? perfin_at(b, ids.offset, 8) : NULL;
-        uint64_t first_id = id != NULL ? mkperf_get64(id) : 0;
-        if (f->nattrs == MKPERF_MODEL_EVENTS &&
-            trace_point(&attr, first_id) == MKPERF_TRACE_POINTS) {
-            return perfin_bad(b, s.offset, "more than 32 events", e);
+        const struct perfin_attr attr = attr_at(p, (size_t)each - 16);
+        const struct perfin_section where = section(p + each - 16);
+        size_t n;
+        uint8_t *ids = copy_section(b, where, &n);
+        const char *problem = ids == NULL && where.size != 0 ? "an event's ids lie outside the file"
+                                                             : add_attr(f, &attr, ids, n / 8);
+        free(ids);
+        if (problem != NULL) {
+            return perfin_bad(b, s.offset, problem, e);
         }
-        uint32_t event = event_for(f, &attr, first_id);
-        MKPERF_TRY(read_ids(b, f, ids, event, e));
     }
-    MKPERF_SORT(f->id, f->nids, MKPERF_UP(f->id, id), MKPERF_UP(f->id, event));
     return MKPERF_OK;
 }
 
 bool perfin_more_attrs(struct perfin_frame *f, const uint8_t *p, size_t n)
 {
-    size_t each = n >= PERF_ATTR_SIZE_VER0 ? mkperf_get32(p + 4) : 0, ids;
+    size_t each = n >= PERF_ATTR_SIZE_VER0 ? mkperf_get32(p + 4) : 0;
 
-    if (each < PERF_ATTR_SIZE_VER0 || each > n || n - each < 8 ||
-        f->nattrs == MKPERF_MODEL_EVENTS) {
+    if (each < PERF_ATTR_SIZE_VER0 || each > n || n - each < 8) {
         return false;
     }
-    ids = (n - each) / 8;
-    if (ids > PERFIN_IDS_MAX - f->nids) {
-        return false;
-    }
-    f->id = mkperf_xrealloc(f->id, f->nids + ids, sizeof *f->id);
-    struct perfin_attr attr = attr_at(p, each);
-    uint32_t event = event_for(f, &attr, mkperf_get64(p + each));
-    for (size_t i = 0; i < ids; i++) {
-        f->id[f->nids++] = (struct perfin_id){.id = mkperf_get64(p + each + 8 * i), .event = event};
-    }
-    MKPERF_SORT(f->id, f->nids, MKPERF_UP(f->id, id), MKPERF_UP(f->id, event));
-    return true;
+    const struct perfin_attr attr = attr_at(p, each);
+    return add_attr(f, &attr, p + each, (n - each) / 8) == NULL;
 }
 
 struct perfin_id *perfin_find_id(const struct perfin_frame *f, uint64_t id)
@@ -234,13 +220,6 @@ struct perfin_id *perfin_find_id(const struct perfin_frame *f, uint64_t id)
         }
     }
     return low < f->nids && f->id[low].id == id ? &f->id[low] : NULL;
-}
-
-int64_t perfin_event_of(const struct perfin_frame *f, uint64_t id)
-{
-    const struct perfin_id *found = perfin_find_id(f, id);
-
-    return found != NULL ? (int64_t)found->event : -1;
 }
 
 /* Reads the feature table of a finished file, behind the data, in the order of the header's bits. */
@@ -314,12 +293,8 @@ bool perfin_keep_feature(struct perfin_frame *f, unsigned type, const uint8_t *p
     if (had + n - 8 > PERFIN_FEATURE_MAX) {
         return false;
     }
-    uint8_t *grown = realloc(f->kept[bit].p, had + n);
-    if (!grown) {
-        return false;
-    }
-    memcpy(grown + had, p + 8, n - 8);
-    f->kept[bit].p = grown;
+    f->kept[bit].p = mkperf_xrealloc(f->kept[bit].p, had + n, 1);
+    memcpy(f->kept[bit].p + had, p + 8, n - 8);
     f->kept[bit].n = had + n - 8;
     return true;
 }
@@ -431,28 +406,8 @@ void perfin_free_frame(struct perfin_frame *f)
 uint8_t *perfin_feature(struct perfin_bytes *b, const struct perfin_frame *f, unsigned bit,
                         size_t *n)
 {
-    struct perfin_section s = f->pipe ? (struct perfin_section){0, f->kept[bit].n}
-                                      : f->feature[bit];
-    uint8_t *out;
+    struct perfin_bytes kept = {.memory = f->kept[bit].p, .size = f->kept[bit].n};
 
-    *n = 0;
-    if (s.size == 0 || s.size > PERFIN_FEATURE_MAX || !(out = calloc((size_t)s.size + 1, 1))) {
-        return NULL;
-    }
-    if (f->pipe) {
-        memcpy(out, f->kept[bit].p, f->kept[bit].n);
-        *n = f->kept[bit].n;
-    }
-    while (*n < s.size) {
-        size_t part = s.size - *n < 4096 ? (size_t)s.size - *n : 4096;
-        const uint8_t *p = perfin_at(b, s.offset + *n, part);
-
-        if (!p) {
-            free(out);
-            return NULL;
-        }
-        memcpy(out + *n, p, part);
-        *n += part;
-    }
-    return out;
+    return f->pipe ? copy_section(&kept, (struct perfin_section){0, kept.size}, n)
+                   : copy_section(b, f->feature[bit], n);
 }

@@ -50,25 +50,21 @@ struct perfin_attr {
 
 struct perfin_id {
     uint64_t id;
-    uint32_t event; /* number in the session; PERFIN_MARK, or PERFIN_TRACE + a tracepoint */
+    uint32_t event; /* its number in the session; PERFIN_MARK, or PERFIN_TRACE + a tracepoint */
     uint64_t count; /* the value in the last sample, if samples have the values of their group */
 };
 
-/* In the place of an event: marks, and the tracepoints of scheduling events from PERFIN_TRACE on. */
-#define PERFIN_MARK UINT32_MAX
-#define PERFIN_TRACE (UINT32_MAX - 16)
-
-static inline bool perfin_is_trace(uint32_t event)
-{
-    return event - PERFIN_TRACE < MKPERF_TRACE_POINTS;
-}
+/* In the place of an event's number: marks, and the tracepoints of scheduling events from PERFIN_TRACE on. */
+enum {
+    PERFIN_MARK = MKPERF_MODEL_EVENTS,
+    PERFIN_TRACE,
+    PERFIN_ATTRS = PERFIN_TRACE + MKPERF_TRACE_POINTS,
+};
 
 struct perfin_frame {
-    unsigned nattrs;
-    struct perfin_attr attr[MKPERF_MODEL_EVENTS];
+    unsigned nattrs; /* of events */
+    struct perfin_attr attr[PERFIN_ATTRS];
     struct perfin_attr first; /* the first in the file, which defines the trailers of records */
-    struct perfin_attr mark;
-    struct perfin_attr trace[MKPERF_TRACE_POINTS];
     bool has_first, has_trace;
     struct perfin_id *id; /* sorted */
     size_t nids;
@@ -104,9 +100,6 @@ void perfin_free_frame(struct perfin_frame *f);
 
 /* Returns the entry of an id; NULL: it is unknown. */
 struct perfin_id *perfin_find_id(const struct perfin_frame *f, uint64_t id);
-/* Returns the event of an id, or PERFIN_MARK, or PERFIN_TRACE and above, or -1 if the id is unknown. */
-int64_t perfin_event_of(const struct perfin_frame *f, uint64_t id);
-
 /* Adds an event, or marks, from a HEADER_ATTR record: an attribute, then ids. False: it is damaged. */
 bool perfin_more_attrs(struct perfin_frame *f, const uint8_t *p, size_t n);
 

@@ -28,7 +28,7 @@ static void add_count(const struct perfin_reader *r, struct raw_sample *s, uint6
 {
     struct perfin_id *of = perfin_find_id(&r->frame, id);
 
-    if (of == NULL || of->event >= PERFIN_TRACE) {
+    if (of == NULL || of->event >= PERFIN_MARK) {
         return;
     }
     uint64_t since = count - of->count;
@@ -73,30 +73,25 @@ static bool find_event(const struct perfin_reader *r, const struct perfin_cursor
                        struct raw_sample *s)
 {
     uint64_t type = r->frame.first.sample_type;
+    const struct perfin_id *id = NULL;
     struct perfin_cursor c = *record;
-    int64_t event = -1;
 
-    if (type & PERF_SAMPLE_IDENTIFIER) {
-        event = perfin_event_of(&r->frame, perfin_take64(&c));
-    } else if (type & PERF_SAMPLE_ID) {
-        perfin_take(&c, (type & PERF_SAMPLE_IP ? 8 : 0) + (type & PERF_SAMPLE_TID ? 8 : 0) +
-                            (type & PERF_SAMPLE_TIME ? 8 : 0) + (type & PERF_SAMPLE_ADDR ? 8 : 0));
-        event = perfin_event_of(&r->frame, perfin_take64(&c));
+    if (type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ID)) {
+        if (!(type & PERF_SAMPLE_IDENTIFIER)) {
+            perfin_take(&c, (type & PERF_SAMPLE_IP ? 8 : 0) + (type & PERF_SAMPLE_TID ? 8 : 0) +
+                                (type & PERF_SAMPLE_TIME ? 8 : 0) +
+                                (type & PERF_SAMPLE_ADDR ? 8 : 0));
+        }
+        id = perfin_find_id(&r->frame, perfin_take64(&c));
     }
-    if (event < 0 && r->frame.nattrs == 1 && !r->frame.has_trace) {
-        event = 0;
-    }
-    s->event = event < 0 ? 0 : (uint32_t)event; /* may be PERFIN_MARK, or PERFIN_TRACE and above */
-    return event >= 0 && !c.cut;
+    s->event = id != NULL ? id->event : 0;
+    return !c.cut && (id != NULL || (r->frame.nattrs == 1 && !r->frame.has_trace));
 }
 
 static bool take_fields(const struct perfin_reader *r, struct perfin_cursor *c,
                         struct raw_sample *s)
 {
-    const struct perfin_attr *a = s->event == PERFIN_MARK ? &r->frame.mark
-                                  : perfin_is_trace(s->event)
-                                      ? &r->frame.trace[s->event - PERFIN_TRACE]
-                                      : &r->frame.attr[s->event];
+    const struct perfin_attr *a = &r->frame.attr[s->event];
     uint64_t type = a->sample_type;
 
     perfin_take(c, type & PERF_SAMPLE_IDENTIFIER ? 8 : 0);
@@ -121,7 +116,7 @@ static bool take_fields(const struct perfin_reader *r, struct perfin_cursor *c,
         s->chain = s->nchain <= c->n / 8 ? perfin_take(c, 8 * (size_t)s->nchain) : NULL;
         c->cut |= !s->chain;
     }
-    if (s->event >= PERFIN_TRACE && type & PERF_SAMPLE_RAW) {
+    if (s->event >= PERFIN_MARK && type & PERF_SAMPLE_RAW) {
         s->nraw = perfin_take32(c);
         s->raw = perfin_take(c, s->nraw);
     }
@@ -129,7 +124,7 @@ static bool take_fields(const struct perfin_reader *r, struct perfin_cursor *c,
     if (type & PERF_SAMPLE_WEIGHT && !(type & ~(uint64_t)PERFIN_FIELDS_READ)) {
         s->weight = perfin_take64(c);
     }
-    s->longer = s->event < PERFIN_TRACE && c->n > 0 && !(type & ~(uint64_t)PERFIN_FIELDS_READ);
+    s->longer = s->event < PERFIN_MARK && c->n > 0 && !(type & ~(uint64_t)PERFIN_FIELDS_READ);
     return !c->cut;
 }
 
@@ -380,7 +375,7 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
     if (raw.event == PERFIN_MARK) {
         return read_mark(r, &raw);
     }
-    if (perfin_is_trace(raw.event)) {
+    if (raw.event >= PERFIN_TRACE) {
         struct mkperf_sched event = {.time_ns = raw.time, .core = raw.core};
 
         if (raw.event - PERFIN_TRACE == MKPERF_TRACE_QUEUE) {

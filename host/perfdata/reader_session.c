@@ -270,18 +270,18 @@ enum mkperf_status perfin_read_attr(struct perfin_reader *r, struct perfin_curso
 enum mkperf_status perfin_read_event_name(struct perfin_reader *r, struct perfin_cursor c)
 {
     uint64_t what = perfin_take64(&c);
-    int64_t index = perfin_event_of(&r->frame, perfin_take64(&c));
+    const struct perfin_id *id = perfin_find_id(&r->frame, perfin_take64(&c));
 
-    if (what != PERF_EVENT_UPDATE_NAME || index < 0 || index >= PERFIN_TRACE) {
+    if (what != PERF_EVENT_UPDATE_NAME || id == NULL || id->event >= PERFIN_MARK) {
         return MKPERF_OK;
     }
     if (c.cut || c.n == 0 || !memchr(c.p, 0, c.n)) {
         return perfin_fail(r, "an EVENT_UPDATE record is cut");
     }
-    if (index < r->session.described || index >= r->session.model.nevents) {
+    if (id->event < r->session.described || id->event >= r->session.model.nevents) {
         return MKPERF_OK;
     }
-    struct mkperf_event *event = &r->session.model.event[index];
+    struct mkperf_event *event = &r->session.model.event[id->event];
     set_event_name(event, (const char *)c.p);
     char *modes = strrchr(event->name, ':');
     event->host = modes != NULL && strchr(modes, 'H') != NULL && !event->guest;

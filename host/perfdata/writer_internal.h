@@ -23,15 +23,7 @@
 
 enum {
     PERFDATA_RECORD_BYTES = 1 << 16,
-    /* Offsets in records that mkperf writes. */
-    PERF_RECORD_SIZE_AT = 6,
-    PERF_SAMPLE_ID_AT = 8,
-    PERF_SAMPLE_TIME_AT = 32,
-    PERF_SAMPLE_CPU_AT = 40,
-    PERF_TRACE_TIME_AT = 24,
-    PERF_LOST_COUNT_AT = 8,
-    PERF_LOST_PLACE_AT = 20,
-    PERF_LOST_CPU_AT = 32,
+    PERF_RECORD_SIZE_AT = 6, /* in a record */
     PERF_STRING_ALIGN = 64,
     PERF_PATH_MAX = 4096,
     PERF_FEATURES_MAX = 24,
