@@ -582,7 +582,9 @@ bool mkperf_pds_settled(const struct mkperf_pds *p)
     return p->settled;
 }
 
-unsigned mkperf_pds_cores(const struct mkperf_pds *p)
+/* Returns the number of cores that the target has at least, from the .system file's `cpu` and from the kernel's
+ * functions. */
+static unsigned cores_at_least(const struct mkperf_pds *p)
 {
     /* Functions that only a seL4 kernel for several cores has. */
     static const char *const functions[] = {"handleIPI", "migrateTCB", "doMaskReschedule",
@@ -606,7 +608,7 @@ unsigned mkperf_pds_cores(const struct mkperf_pds *p)
 void mkperf_pds_describe(const struct mkperf_pds *p, struct mkperf_session *session)
 {
     session->kernel_elf = p->kernel;
-    session->target_cores = mkperf_pds_cores(p);
+    session->target_cores = cores_at_least(p);
     session->kernel_build_id = p->kernel_build_id;
     session->kernel_unnamed = p->kernel_unnamed;
     session->image = p->image != NULL ? p->image_id : NULL;

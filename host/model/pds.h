@@ -77,8 +77,5 @@ const struct mkperf_image *mkperf_pds_image(const struct mkperf_pds *p);
 /* Returns the .system file's content, in which a PD's index is its id, or NULL if there is none, or it does not
  * describe the image that runs. */
 const struct mkperf_system *mkperf_pds_system(const struct mkperf_pds *p);
-/* Returns the number of cores that the target has at least, from the .system file's `cpu` and from the kernel's
- * functions. */
-unsigned mkperf_pds_cores(const struct mkperf_pds *p);
 
 #endif

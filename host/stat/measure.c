@@ -76,32 +76,6 @@ static enum mkperf_status connect_target(struct stat_measure *s, struct mkperf_e
     return mkperf_recorder_talk(&s->recorder, &checked, NULL, e);
 }
 
-static enum mkperf_status ask_part(struct stat_measure *s, uint32_t part, struct mkperf_error *e)
-{
-    struct mkperf_recorder *r = &s->recorder;
-    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_counts_tag};
-
-    m.msg.get_counts.part = part;
-    MKPERF_TRY(mkperf_recorder_ask(r, &m, "GetCounts", e));
-    const mkperf_Counts *c = &r->link.answer.msg.counts;
-    bool counts = r->link.answer.which_msg == mkperf_ToHost_counts_tag;
-    /* A session that does not run is ours, unless another host may have configured a session since. Its session would have the
-     * number of ours until it begins. */
-    bool ours = counts && c->session == s->session.id && (c->running || !r->watching);
-    s->foreign = !ours && (s->ended || r->watching || counts);
-    if (s->foreign) {
-        on_end(s);
-        return MKPERF_OK;
-    }
-    MKPERF_TRY(mkperf_recorder_refused(r, e));
-    if (!counts || c->part != part || c->parts > MKPERF_MAX_PARTS ||
-        c->events_count > STAT_EVENTS) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: an answer that is not to GetCounts",
-                                s->recorder.options.link.target);
-    }
-    return MKPERF_OK;
-}
-
 /* Returns whether the target sends counts by PD or core, in separate parts. */
 static bool has_parts(const struct stat_measure *s)
 {
@@ -115,31 +89,45 @@ static bool has_parts(const struct stat_measure *s)
 static enum mkperf_status read_counts(struct stat_measure *s, bool all, bool *by_pd,
                                       struct mkperf_error *e)
 {
-    const mkperf_Counts *c = &s->recorder.link.answer.msg.counts;
+    struct mkperf_recorder *r = &s->recorder;
+    const mkperf_Counts *c = &r->link.answer.msg.counts;
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_counts_tag};
 
     for (uint32_t part = 0, parts = 1; part < parts; part++) {
-        MKPERF_TRY(ask_part(s, part, e));
-        if (s->foreign) {
+        m.msg.get_counts.part = part;
+        MKPERF_TRY(mkperf_recorder_ask(r, &m, "GetCounts", e));
+        bool counts = r->link.answer.which_msg == mkperf_ToHost_counts_tag;
+        /* A session that does not run is ours, unless another host may have configured a session since. Its session would have the
+         * number of ours until it begins. */
+        bool ours = counts && c->session == s->session.id && (c->running || !r->watching);
+        if (!ours && (s->ended || r->watching || counts)) {
+            on_end(s);
             s->work = s->good;
             return MKPERF_OK;
+        }
+        MKPERF_TRY(mkperf_recorder_refused(r, e));
+        if (!counts || c->part != part || c->parts > MKPERF_MAX_PARTS ||
+            c->events_count > STAT_EVENTS) {
+            return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: an answer that is not to GetCounts",
+                                    r->options.link.target);
         }
         if (part == 0) {
             *by_pd = c->by_pd;
             parts = all ? c->parts : 1;
             stat_begin(&s->work, c);
         } else {
-            stat_add(&s->work, c, s->recorder.pds);
+            stat_add(&s->work, c, r->pds);
         }
     }
     if (all && s->style.per_core && !s->ended) {
         /* Marks the rows of cores that do not answer. Their counters cannot be read. The target only has the overflows that it saw
          * before, which are no count of the whole time. */
-        mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_status_tag};
         struct mkperf_core core;
         unsigned number;
 
-        MKPERF_TRY(mkperf_recorder_ask(&s->recorder, &m, "GetStatus", e));
-        for (unsigned i = 0; mkperf_stream_core(s->recorder.stream, i, &number, &core); i++) {
+        m.which_msg = mkperf_ToTarget_get_status_tag;
+        MKPERF_TRY(mkperf_recorder_ask(r, &m, "GetStatus", e));
+        for (unsigned i = 0; mkperf_stream_core(r->stream, i, &number, &core); i++) {
             for (unsigned k = 1; k < s->work.rows; k++) {
                 s->work.row[k].late |= s->work.row[k].pd == STAT_CORE + number &&
                                        core.state != MKPERF_CORE_RUNS;
@@ -152,13 +140,13 @@ static enum mkperf_status read_counts(struct stat_measure *s, bool all, bool *by
         struct mkperf_latency_rows rows = {0};
         mkperf_SessionEvent *event = &s->session.events[s->session.events_count];
 
-        MKPERF_TRY(mkperf_latency_query(&s->recorder, &rows, e));
+        MKPERF_TRY(mkperf_latency_query(r, &rows, e));
         *event = (mkperf_SessionEvent){.code = UINT32_MAX};
         snprintf(event->name, sizeof event->name, "%s", MKPERF_RUN_TIME_EVENT);
         unsigned at = s->work.events++;
         s->work.share[at] = 1;
         for (unsigned i = 0; i < rows.nruns; i++) {
-            uint32_t pd = mkperf_pds_find(s->recorder.pds, rows.run[i].thread);
+            uint32_t pd = mkperf_pds_find(r->pds, rows.run[i].thread);
             stat_row(&s->work, pd)->value[at].user += (double)rows.run[i].ns;
             s->work.row[0].value[at].user += (double)rows.run[i].ns;
         }
@@ -230,22 +218,8 @@ static enum mkperf_status begin_session(struct stat_measure *s, struct mkperf_er
     if (s->counting && !s->warned) {
         s->warned = true;
         /* Warns of cores that are not counted, and of events that count all cores. */
-        const mkperf_TargetHello *hello = &s->recorder.stream->hello;
-        unsigned known = mkperf_pds_cores(s->recorder.pds);
-        struct mkperf_session session = {
-            .cores = hello->cores,
-            .core_mask = s->recorder.options.configure.cores,
-            .target_cores = known > hello->target_cores ? known : hello->target_cores,
-            .turns = s->session.turns,
-            .inferred = s->session.inferred,
-            .nevents = s->session.events_count};
         char text[MKPERF_CORES_TEXT];
-        for (unsigned i = 0; i < session.nevents; i++) {
-            snprintf(session.event[i].name, sizeof session.event[i].name, "%s",
-                     s->session.events[i].name);
-            session.event[i].all_cores = s->session.events[i].all_cores;
-        }
-        for (unsigned i = 0; mkperf_cores_warning(&session, i, text); i++) {
+        for (unsigned i = 0; mkperf_cores_warning(&s->recorder.stream->session, i, text); i++) {
             fprintf(stderr, "mkperf: warning: %s\n", text);
         }
     }

@@ -142,14 +142,13 @@ void stat_repeat_add(struct stat_repeat *s, const struct stat_reading *r)
     stat_row(sum, STAT_SYSTEM);
     for (unsigned k = 0; k < r->rows; k++) {
         struct stat_row *to = stat_row(sum, r->row[k].pd);
-        struct stat_row *squares = stat_row(&s->squares, r->row[k].pd);
         to->seconds += r->row[k].seconds;
         to->late |= r->row[k].late;
         for (unsigned i = 0; i < r->events; i++) {
             double value = stat_sum(&r->row[k].value[i]);
             to->value[i].user += r->row[k].value[i].user;
             to->value[i].kernel += r->row[k].value[i].kernel;
-            squares->value[i].user += value * value;
+            to->value[i].error += value * value;
         }
     }
     for (unsigned i = 0; i < r->events; i++) {
@@ -174,7 +173,7 @@ void stat_repeat_mean(const struct stat_repeat *s, struct stat_reading *out)
             v->user /= n;
             v->kernel /= n;
             double mean = stat_sum(v);
-            double variance = s->squares.row[k].value[i].user / n - mean * mean;
+            double variance = v->error / n - mean * mean;
             v->error = n > 1 && variance > 0 ? sqrt(variance / (n - 1)) : 0;
         }
     }

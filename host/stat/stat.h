@@ -74,7 +74,7 @@ void stat_difference(struct stat_reading *out, const struct stat_reading *now,
 /* Several runs. The mean has the standard error of the mean in `error`. */
 struct stat_repeat {
     unsigned runs;
-    struct stat_reading sum, squares; /* squares: of user + kernel, in value.user */
+    struct stat_reading sum; /* value.error: the sum of the squares of user + kernel */
 };
 void stat_repeat_add(struct stat_repeat *s, const struct stat_reading *r);
 void stat_repeat_mean(const struct stat_repeat *s, struct stat_reading *out);
@@ -130,7 +130,6 @@ struct stat_measure {
     bool warned;                  /* the warning about cores was printed */
     bool counting;                /* our session runs, and we have not asked for its end */
     bool ended;                   /* another host ended our session */
-    bool foreign;                 /* messages of the target are about the session of another host */
     uint64_t first_ns, last_ns;
     struct stat_repeat repeat;
     struct stat_reading before, mean;

@@ -67,20 +67,18 @@ static bool core_text(const struct top_screen *s, unsigned core, char *text, siz
     const struct mkperf_totals *t = s->totals;
     const struct mkperf_weight *w = &s->list.core[core];
     uint64_t lost = mkperf_lost_sum(t->core[core].lost);
-    char room[MKPERF_CORE_PROBLEM_TEXT];
+    char room[MKPERF_CORE_PROBLEM_TEXT], losses[32] = "";
     const char *problem = mkperf_core_problem(&t->core[core], room);
 
     if (core >= t->ncores || t->ncores < 2) {
         return false;
     }
-    int k = snprintf(text, n, "%7.2f%% %8" PRIu64 "  core %u",
-                     mkperf_percent(w->period, s->list.whole.period), w->samples, core);
-    if (lost != 0 && k > 0 && (size_t)k < n) {
-        k += snprintf(text + k, n - (size_t)k, ", lost %" PRIu64, lost);
+    if (lost != 0) {
+        snprintf(losses, sizeof losses, ", lost %" PRIu64, lost);
     }
-    if (problem != NULL && k > 0 && (size_t)k < n) {
-        snprintf(text + k, n - (size_t)k, ", %s", problem);
-    }
+    snprintf(text, n, "%7.2f%% %8" PRIu64 "  core %u%s%s%s",
+             mkperf_percent(w->period, s->list.whole.period), w->samples, core, losses,
+             problem != NULL ? ", " : "", problem != NULL ? problem : "");
     return true;
 }
 
