@@ -3,10 +3,10 @@
  * mkperf convert: any profile that can be read into any format that can be written. mkperf toperf and mkperf
  * kprof2perf: the options of two older commands of these names, which wrote perf.data.
  *
- *     mkperf_input_read ──► only_cores ──► tally ──► the format's sink
+ *     mkperf_input_read ──► only_cores ──► passing ──► the format's sink
  *
  * Owns: the options of the three commands, the order of the steps, so that invalid input never destroys an older output, the
- * messages, and the counts of the summary. convert finds out formats from names and contents, unless --from and --to name
+ * messages, and the summary. convert finds out formats from names and contents, unless --from and --to name
  * them. A link to mkperf named toperf or kprof2perf behaves as that command.
  */
 #include "base/process.h"
@@ -68,16 +68,14 @@ static ssize_t write_warning(void *self, const char *p, size_t n)
 /* Reads an input, or answers from a snapshot. profile: all that the sink collects; NULL: the sink
  * collects more, so that no snapshot is used. */
 static enum mkperf_status ask_input(const struct conversion *c, const char *path,
-                                    struct mkperf_profile *profile, struct mkperf_passed *passed,
-                                    const struct mkperf_sink *sink, const struct mkperf_input *in,
-                                    struct mkperf_error *e)
+                                    struct mkperf_profile *profile, const struct mkperf_sink *sink,
+                                    const struct mkperf_input *in, struct mkperf_error *e)
 {
     struct mkperf_question question = {.text = NULL};
 
     if (profile != NULL && !c->cores.given && !profile->times) {
         profile->wide = mkperf_input_keeps(path, in->from);
         question = mkperf_profile_question(profile);
-        question.passed = passed;
     }
     (void)mkperf_input_ask(path, in, sink, &question, e);
     free((char *)question.text);
@@ -107,58 +105,56 @@ static enum mkperf_status read_base(struct conversion *c, struct mkperf_profile 
     c->out.base = base;
     c->out.base_name = c->diff;
     begin_progress(c, c->diff);
-    if (ask_input(c, c->diff, base, NULL, &sink, &in, e) == MKPERF_OK) {
+    if (ask_input(c, c->diff, base, &sink, &in, e) == MKPERF_OK) {
         mkperf_profile_warnings(base, print_writer_warning, c);
     }
     return e->status;
 }
 
-/* A sink in front of the output: it passes everything on, and counts and prints what passes. */
-struct tally {
+/* A sink in front of the output: it passes everything on, prints what passes, and keeps the totals. */
+struct passing {
     struct mkperf_sink to; /* the first member, because this sink relays */
     const struct conversion *c;
     struct mkperf_places places;
-    bool cut; /* the recording is cut off; see struct mkperf_totals */
-    struct mkperf_passed passed;
+    struct mkperf_totals totals;
 };
 
-static enum mkperf_status tally_begin(void *self, const struct mkperf_session *session,
-                                      struct mkperf_error *e)
+static enum mkperf_status passing_begin(void *self, const struct mkperf_session *session,
+                                        struct mkperf_error *e)
 {
-    struct tally *t = self;
+    struct passing *p = self;
 
-    mkperf_places_begin(&t->places, session);
-    return mkperf_sink_begin(&t->to, session, e);
+    mkperf_places_begin(&p->places, session);
+    return mkperf_sink_begin(&p->to, session, e);
 }
 
-static enum mkperf_status tally_events(void *self, const struct mkperf_session *session,
-                                       struct mkperf_error *e)
+static enum mkperf_status passing_events(void *self, const struct mkperf_session *session,
+                                         struct mkperf_error *e)
 {
-    struct tally *t = self;
+    struct passing *p = self;
 
-    (void)mkperf_places_events(&t->places, session, e);
-    return mkperf_sink_events(&t->to, session, e);
+    (void)mkperf_places_events(&p->places, session, e);
+    return mkperf_sink_events(&p->to, session, e);
 }
 
-static enum mkperf_status tally_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+static enum mkperf_status passing_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
 {
-    struct tally *t = self;
+    struct passing *p = self;
 
-    MKPERF_TRY(mkperf_places_pd(&t->places, pd, e));
-    return mkperf_sink_pd(&t->to, pd, e);
+    MKPERF_TRY(mkperf_places_pd(&p->places, pd, e));
+    return mkperf_sink_pd(&p->to, pd, e);
 }
 
-static enum mkperf_status tally_sample(void *self, const struct mkperf_sample *s,
-                                       struct mkperf_error *e)
+static enum mkperf_status passing_sample(void *self, const struct mkperf_sample *s,
+                                         struct mkperf_error *e)
 {
-    struct tally *t = self;
-    FILE *out = t->c->print;
+    struct passing *p = self;
+    FILE *out = p->c->print;
     bool kernel = s->flags & MKPERF_SAMPLE_KERNEL;
 
-    t->passed.samples += mkperf_sample_count(s);
     if (out != NULL) {
         fprintf(out, "%s: time %" PRIu64 " cpu %" PRIu32 " period %" PRIu64 " %s 0x%" PRIx64,
-                mkperf_places_pd_name(&t->places, s->pd), s->time_ns, s->core, s->period,
+                mkperf_places_pd_name(&p->places, s->pd), s->time_ns, s->core, s->period,
                 kernel ? "kernel" : "ip", kernel ? s->kernel_pc : s->pc);
         for (unsigned i = 0; i < s->callers->n; i++) {
             fprintf(out, " < 0x%" PRIx64, s->callers->caller[i].addr);
@@ -167,58 +163,28 @@ static enum mkperf_status tally_sample(void *self, const struct mkperf_sample *s
             return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "the summary cannot be printed");
         }
     }
-    return mkperf_sink_sample(&t->to, s, e);
+    return mkperf_sink_sample(&p->to, s, e);
 }
 
-static enum mkperf_status tally_sched(void *self, const struct mkperf_sched *s,
+static enum mkperf_status passing_end(void *self, const struct mkperf_totals *totals,
                                       struct mkperf_error *e)
 {
-    struct tally *t = self;
+    struct passing *p = self;
 
-    t->passed.sched_events += s->kind != MKPERF_SCHED_GAP;
-    return mkperf_sink_sched(&t->to, s, e);
+    p->totals = *totals;
+    mkperf_places_warnings(&p->places, totals, print_writer_warning, (void *)(uintptr_t)p->c);
+    return mkperf_sink_end(&p->to, totals, e);
 }
 
-static enum mkperf_status tally_lost(void *self, const struct mkperf_lost *l,
-                                     struct mkperf_error *e)
-{
-    struct tally *t = self;
-
-    if (l->where < MKPERF_LOST_PLACES) {
-        t->passed.lost[l->where] += l->samples;
-    }
-    return mkperf_sink_lost(&t->to, l, e);
-}
-
-/* Takes the totals. The input reports losses where they happened, and all of them at its end, which a cut input lacks.
- * The greater number is right. */
-static enum mkperf_status tally_end(void *self, const struct mkperf_totals *totals,
-                                    struct mkperf_error *e)
-{
-    struct tally *t = self;
-    struct mkperf_totals all = *totals;
-
-    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        t->passed.lost[i] = t->passed.lost[i] > totals->lost[i] ? t->passed.lost[i]
-                                                                : totals->lost[i];
-        all.lost[i] = t->passed.lost[i];
-    }
-    t->cut = totals->cut;
-    mkperf_places_warnings(&t->places, &all, print_writer_warning, (void *)(uintptr_t)t->c);
-    return mkperf_sink_end(&t->to, totals, e);
-}
-
-static const struct mkperf_sink_ops tally_ops = {
-    .name = "tally",
+static const struct mkperf_sink_ops passing_ops = {
+    .name = "passing",
     .reads = true,
     .relays = true,
-    .begin = tally_begin,
-    .pd = tally_pd,
-    .events = tally_events,
-    .sample = tally_sample,
-    .sched = tally_sched,
-    .lost = tally_lost,
-    .end = tally_end,
+    .begin = passing_begin,
+    .pd = passing_pd,
+    .events = passing_events,
+    .sample = passing_sample,
+    .end = passing_end,
 };
 
 static enum mkperf_status write_output(struct conversion *c, struct mkperf_error *e)
@@ -226,41 +192,39 @@ static enum mkperf_status write_output(struct conversion *c, struct mkperf_error
     struct mkperf_output output;
 
     MKPERF_TRY(mkperf_format_open(c->format, &c->out, &output, e));
-    struct tally tally = {.to = output.sink, .c = c, .places = {.no_elfs = true}};
+    struct passing p = {.to = output.sink, .c = c, .places = {.no_elfs = true}};
+    const struct mkperf_totals *t = &p.totals;
     struct mkperf_only_cores only = {
-        .to = {.ops = &tally_ops, .self = &tally, .every_pd = tally.to.every_pd},
-        .cores = c->cores};
+        .to = {.ops = &passing_ops, .self = &p, .every_pd = p.to.every_pd}, .cores = c->cores};
     struct mkperf_sink sink = mkperf_only_cores_sink(&only);
     begin_progress(c, c->input);
-    enum mkperf_status status = ask_input(c, c->input, c->print == NULL ? output.profile : NULL,
-                                          &tally.passed, &sink, &c->in, e);
+    enum mkperf_status status =
+        ask_input(c, c->input, c->print == NULL ? output.profile : NULL, &sink, &c->in, e);
     mkperf_progress_end();
     mkperf_output_free(&output);
     if (status == MKPERF_OK && !c->quiet) {
         char path[MKPERF_PRINTABLE_PATH];
 
         fprintf(stderr, "mkperf %s: %s: %" PRIu64 " sample%s", c->command,
-                mkperf_printable_copy(c->out.path, path, sizeof path), tally.passed.samples,
-                mkperf_plural(tally.passed.samples));
-        if (tally.passed.sched_events != 0) {
-            fprintf(stderr, ", %" PRIu64 " scheduling event%s", tally.passed.sched_events,
-                    mkperf_plural(tally.passed.sched_events));
+                mkperf_printable_copy(c->out.path, path, sizeof path), t->samples,
+                mkperf_plural(t->samples));
+        if (t->sched_events != 0) {
+            fprintf(stderr, ", %" PRIu64 " scheduling event%s", t->sched_events,
+                    mkperf_plural(t->sched_events));
         }
         for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-            if (tally.passed.lost[i] > 0) {
-                fprintf(stderr, ", lost %s %" PRIu64, mkperf_loss_places[i].key,
-                        tally.passed.lost[i]);
+            if (t->lost[i] > 0) {
+                fprintf(stderr, ", lost %s %" PRIu64, mkperf_loss_places[i].key, t->lost[i]);
             }
         }
-        fputs(mkperf_lost_sum(tally.passed.lost) == 0 && !tally.cut ? ", none known to be lost\n"
-                                                                    : "\n",
+        fputs(mkperf_lost_sum(t->lost) == 0 && !t->cut ? ", none known to be lost\n" : "\n",
               stderr);
     } else if (status != MKPERF_OK && strcmp(c->out.path, "-") != 0) {
         char *partial = mkperf_xprintf("%s.partial", c->out.path);
         unlink(partial); /* the writer of perf.data leaves this file for mkperf recover */
         free(partial);
     }
-    mkperf_places_free(&tally.places);
+    mkperf_places_free(&p.places);
     return status;
 }
 

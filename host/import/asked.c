@@ -9,7 +9,6 @@ const struct mkperf_shape_row mkperf_asked_rows[] = {
     MKPERF_SHAPE_ARRAY(struct mkperf_asked, pd, pds, pd_room, mkperf_pd_rows),
     MKPERF_SHAPE_ARRAY(struct mkperf_asked, totals, ntotals, totals_room, NULL),
     MKPERF_SHAPE_ARRAY(struct mkperf_asked, interactions, ninteractions, interactions_room, NULL),
-    MKPERF_SHAPE_BYTES(struct mkperf_asked, passed, passed),
     MKPERF_SHAPE_END};
 
 /* ---- reading ---- */
@@ -104,35 +103,6 @@ static enum mkperf_status outer_pd(void *self, const struct mkperf_pd *pd, struc
     return mkperf_sink_pd(&r->to, pd, e);
 }
 
-static enum mkperf_status outer_sample(void *self, const struct mkperf_sample *s,
-                                       struct mkperf_error *e)
-{
-    struct mkperf_asked_relay *r = self;
-
-    r->asked->passed.samples += mkperf_sample_count(s);
-    return mkperf_sink_sample(&r->to, s, e);
-}
-
-static enum mkperf_status outer_sched(void *self, const struct mkperf_sched *s,
-                                      struct mkperf_error *e)
-{
-    struct mkperf_asked_relay *r = self;
-
-    r->asked->passed.sched_events += s->kind != MKPERF_SCHED_GAP;
-    return mkperf_sink_sched(&r->to, s, e);
-}
-
-static enum mkperf_status outer_lost(void *self, const struct mkperf_lost *l,
-                                     struct mkperf_error *e)
-{
-    struct mkperf_asked_relay *r = self;
-
-    if (l->where < MKPERF_LOST_PLACES) {
-        r->asked->passed.lost[l->where] += l->samples;
-    }
-    return mkperf_sink_lost(&r->to, l, e);
-}
-
 struct mkperf_sink mkperf_asked_outer(struct mkperf_asked *a, struct mkperf_sink to)
 {
     static const struct mkperf_sink_ops ops = {
@@ -140,9 +110,6 @@ struct mkperf_sink mkperf_asked_outer(struct mkperf_asked *a, struct mkperf_sink
         .reads = true,
         .relays = true,
         .pd = outer_pd,
-        .sample = outer_sample,
-        .sched = outer_sched,
-        .lost = outer_lost,
     };
 
     a->outer = (struct mkperf_asked_relay){.to = to, .asked = a};
@@ -201,9 +168,6 @@ static enum mkperf_status fill_sink(struct mkperf_asked *a, const struct mkperf_
     }
     if (a->sessions > 1) {
         MKPERF_TRY(mkperf_sink_events(sink, &a->session[a->sessions - 1], e));
-    }
-    if (q->passed != NULL) {
-        *q->passed = a->passed;
     }
     a->totals->interactions = a->interactions;
     if (q->conclude != NULL) {

@@ -73,12 +73,6 @@ enum mkperf_status mkperf_input_read(const char *path, const struct mkperf_input
  * recording is read instead of the snapshot.
  */
 
-/* How much passed a sink. Gaps are not counted as scheduling events. */
-struct mkperf_passed {
-    uint64_t samples, sched_events;
-    uint64_t lost[MKPERF_LOST_PLACES];
-};
-
 enum { MKPERF_QUESTION_KEPT = 4 };
 
 struct mkperf_question {
@@ -86,8 +80,6 @@ struct mkperf_question {
     const char *text;
     /* The structures of the sink whose members a snapshot has. Unused elements have no rows. */
     struct mkperf_shaped kept[MKPERF_QUESTION_KEPT];
-    /* A replay fills it before `end`, because no sample passes then. NULL: the sink does not count what passes. */
-    struct mkperf_passed *passed;
     /* Completes the members after `end`, before they are kept. A replay takes them after `end`. NULL: see above. */
     void (*conclude)(void *self);
     void *self;
@@ -117,7 +109,6 @@ struct mkperf_asked {
     unsigned ntotals, totals_room;
     struct mkperf_interactions *interactions; /* There is one, or none. */
     unsigned ninteractions, interactions_room;
-    struct mkperf_passed passed;
     bool recorded; /* mkperf_asked_pd.recorded of the PD that is between the two relays */
 };
 extern const struct mkperf_shape_row mkperf_asked_rows[];

@@ -43,9 +43,13 @@ static enum mkperf_status pass_lost_of_core(void *self, const struct mkperf_lost
 static enum mkperf_status pass_event_of_core(void *self, const struct mkperf_sched *s,
                                              struct mkperf_error *e)
 {
-    const struct mkperf_only_cores *o = self;
+    struct mkperf_only_cores *o = self;
 
-    return mkperf_cpu_list_has(&o->cores, s->core) ? mkperf_sink_sched(&o->to, s, e) : MKPERF_OK;
+    if (!mkperf_cpu_list_has(&o->cores, s->core)) {
+        o->dropped_events += s->kind != MKPERF_SCHED_GAP;
+        return MKPERF_OK;
+    }
+    return mkperf_sink_sched(&o->to, s, e);
 }
 
 static enum mkperf_status pass_reading_of_core(void *self, const struct mkperf_queue_reading *r,
@@ -64,6 +68,7 @@ static enum mkperf_status end_cores(void *self, const struct mkperf_totals *tota
     struct mkperf_totals t = *totals;
 
     t.samples = o->samples;
+    t.sched_events -= o->dropped_events;
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         t.lost[i] -= o->dropped_lost[i] < t.lost[i] ? o->dropped_lost[i] : t.lost[i];
     }

@@ -62,7 +62,7 @@ bool mkperf_module_is_profiler(struct mkperf_module *module);
 struct mkperf_only_cores {
     struct mkperf_sink to; /* the first member, because this sink relays */
     struct mkperf_cpu_list cores;
-    uint64_t samples, dropped_lost[MKPERF_LOST_PLACES];
+    uint64_t samples, dropped_events, dropped_lost[MKPERF_LOST_PLACES];
 };
 
 /* Returns the relay, or o->to if no cores were given. The caller has set o->to and o->cores. */

@@ -399,14 +399,11 @@ static void replay(void **state)
     setenv("MKPERF_SNAPSHOTS", "always", 1);
     for (unsigned i = 0; i < 2; i++) {
         struct counter c = {.events = i};
-        struct mkperf_passed passed = {.samples = 0};
-        const struct mkperf_question q = {.text = "count", .kept = {{&c, rows}}, .passed = &passed};
+        const struct mkperf_question q = {.text = "count", .kept = {{&c, rows}}};
         struct mkperf_sink sink = {.ops = &ops, .self = &c};
         assert_int_equal(mkperf_input_ask(recording_path("asked"), &in, &sink, &q, &e), MKPERF_OK);
         assert_true(c.begun == 1 && c.pds == 3 && c.samples == 50 && c.ended == 1);
         assert_int_equal(c.events, 0); /* the second time, this member was replaced */
-        assert_int_equal(passed.samples, i == 0 ? 0 : 50);
-        assert_int_equal(passed.lost[MKPERF_LOST_LINK], i == 0 ? 0 : 3);
     }
 }
 
