@@ -12,12 +12,17 @@
 #include "base/outfile.h"
 #include "cmd.h"
 
-/* A program in which bytes are replaced, and their place in its file. */
+/* A program in which bytes are replaced, and their place in its file, which a symbol has that only one PD's ELF has. */
 struct changed {
+    const char *symbol;
+    size_t bytes;                 /* the least that the place has */
     struct mkperf_module *module; /* NULL: not found so far */
     struct mkperf_blank at;
     const char *file; /* the program's file name in the image */
 };
+
+/* The client PD's program, with the place of the table; the profiler PD's, with that of the tables for unwinding. */
+enum { CLIENT, PROFILER, CHANGED };
 
 struct stamp {
     const char *elf_path, *kernel, *output, *queues; /* options; NULL: not given */
@@ -28,9 +33,7 @@ struct stamp {
     struct mkperf_image image;
     struct mkperf_stamp_queues found;
     mbedtls_sha256_context hash; /* the hash of the image, while it is computed */
-    struct changed client;       /* the client PD's program, with the place of the table */
-    struct changed
-        profiler; /* the profiler PD's program, with the place of the tables for unwinding */
+    struct changed changed[CHANGED];
     struct mkperf_stamp_unwind unwind;
     enum mkperf_stamp_unwind_wish wish;
 };
@@ -65,36 +68,7 @@ static const struct mkperf_option stamp_options[] = {
     {.letter = 0},
 };
 
-/* Returns the path of the program that the packer finds: in the first directory that has it. The caller frees the
- * string. */
-static char *find_program(const struct stamp *s, const char *program)
-{
-    if (s->elf_path == NULL && program[0] != '/') {
-        return mkperf_xprintf("%.*s%s", (int)(basename(s->path) - s->path), s->path, program);
-    }
-    return mkperf_find_file(s->elf_path, program);
-}
-
-/* Looks for a symbol that only one PD's ELF has. A system has one such file. */
-static enum mkperf_status look_for_table(const struct stamp *s, struct changed *c,
-                                         const char *symbol, size_t bytes, struct mkperf_module *m,
-                                         const char *file, struct mkperf_error *e)
-{
-    struct mkperf_blank at;
-
-    if (m == c->module || !mkperf_module_object(m, symbol, bytes, &at.offset, &at.n)) {
-        return MKPERF_OK;
-    }
-    if (c->module != NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                "%s: two programs have a place for the table: %s and %s", s->path,
-                                mkperf_module_path(c->module), mkperf_module_path(m));
-    }
-    *c = (struct changed){m, at, file};
-    return MKPERF_OK;
-}
-
-/* Opens the ELF, looks for the table in it, and fills the program's identity and file name. */
+/* Opens the ELF, looks for the places in it, and fills the program's identity and file name. */
 static enum mkperf_status identify(struct stamp *s, const char *path, struct mkperf_module **m,
                                    struct mkperf_image_program *out, struct mkperf_error *e)
 {
@@ -103,13 +77,41 @@ static enum mkperf_status identify(struct stamp *s, const char *path, struct mkp
     MKPERF_TRY(mkperf_symbols_module(s->symbols, path, m, e));
     mkperf_module_identity(*m, &out->build_id);
     snprintf(out->file, sizeof out->file, "%s", strlen(file) < sizeof out->file ? file : "");
-    if (out != &s->image.kernel &&
-        look_for_table(s, &s->client, MKPERF_STAMP_SYMBOL, MKPERF_STAMP_HEADER_BYTES, *m, out->file,
-                       e) == MKPERF_OK) {
-        (void)look_for_table(s, &s->profiler, MKPERF_UNWIND_SYMBOL, MKPERF_UNWIND_BYTES, *m,
-                             out->file, e);
+    for (unsigned i = 0; i < CHANGED && out != &s->image.kernel; i++) {
+        struct changed *c = &s->changed[i];
+        struct mkperf_blank at;
+
+        if (*m == c->module || !mkperf_module_object(*m, c->symbol, c->bytes, &at.offset, &at.n)) {
+            continue;
+        }
+        if (c->module != NULL) {
+            return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                    "%s: two programs have a place for the table: %s and %s",
+                                    s->path, mkperf_module_path(c->module), mkperf_module_path(*m));
+        }
+        c->module = *m;
+        c->at = at;
+        c->file = out->file;
     }
-    return e->status;
+    return MKPERF_OK;
+}
+
+/* Adds a program with a name to the image. NULL: there is no room for it. */
+static struct mkperf_image_program *add_program(struct stamp *s, const char *name, uint64_t thread,
+                                                int parent, struct mkperf_error *e)
+{
+    struct mkperf_image_program *out = &s->image.program[s->image.n];
+
+    if (s->image.n == MKPERF_STAMP_PROGRAMS || strlen(name) > MKPERF_STAMP_NAME_BYTES) {
+        mkperf_error_set(e, MKPERF_ERR_INPUT,
+                         "%s: %.64s: too many programs, or a name of more than %d bytes", s->path,
+                         name, MKPERF_STAMP_NAME_BYTES);
+        return NULL;
+    }
+    *out = (struct mkperf_image_program){.thread = thread, .parent = parent};
+    memcpy(out->name, name, strlen(name) + 1);
+    s->image.n++;
+    return out;
 }
 
 /* Stores how a PD or a vCPU is scheduled. */
@@ -129,33 +131,25 @@ static enum mkperf_status add_pd(struct stamp *s, unsigned i, struct mkperf_modu
                                  struct mkperf_error *e)
 {
     const struct mkperf_system_pd *pd = &s->system->pd[i];
-    struct mkperf_image_program *out = &s->image.program[s->image.n++];
+    struct mkperf_image_program *out = add_program(s, pd->name, pd->thread, pd->parent, e);
 
-    *out = (struct mkperf_image_program){
-        .thread = pd->thread, .parent = pd->parent, .passive = pd->passive};
+    if (out == NULL || pd->program == NULL) {
+        return out == NULL ? e->status : MKPERF_OK;
+    }
+    out->passive = pd->passive;
     schedule(out, pd->priority, pd->cpu, pd->budget, pd->period);
-    if (strlen(pd->name) >= sizeof out->name) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s:%d: the name of a PD may have %d bytes",
-                                s->path, pd->line, MKPERF_STAMP_NAME_BYTES);
-    }
-    memcpy(out->name, pd->name, strlen(pd->name) + 1);
-    if (pd->program == NULL) {
-        return MKPERF_OK;
-    }
-    char *path = find_program(s, pd->program);
+    char *path = mkperf_find_file(s->elf_path, pd->program);
     if (path == NULL) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s:%d: %s: its program %s is not in %s",
                                 s->path, pd->line, pd->name, pd->program,
-                                s->elf_path != NULL ? s->elf_path : "the file's directory");
+                                *s->elf_path != '\0' ? s->elf_path : "this directory");
     }
     /*
      * Refuses a program of another directory that has the same name. The packer would use the first that it finds,
      * and the wrong program might be in the image without a message. Files with one build id are one program, such as the
      * client PD's ELF and its stamped copy.
      */
-    bool several = s->elf_path != NULL && pd->program[0] != '/';
-    char *directories = mkperf_xstrdup(several ? s->elf_path : NULL), *rest = directories,
-         *directory;
+    char *directories = mkperf_xstrdup(s->elf_path), *rest = directories, *directory;
     e->status = MKPERF_OK;
     (void)identify(s, path, m, out, e);
     while (e->status == MKPERF_OK && (directory = strsep(&rest, ":")) != NULL) {
@@ -177,25 +171,6 @@ static enum mkperf_status add_pd(struct stamp *s, unsigned i, struct mkperf_modu
     free(directories);
     free(path);
     return e->status;
-}
-
-/* Adds the vCPUs, which have names and no programs. */
-static enum mkperf_status add_vcpus(struct stamp *s, struct mkperf_error *e)
-{
-    for (unsigned i = 0; i < s->system->nvcpus; i++) {
-        const struct mkperf_system_vcpu *v = &s->system->vcpu[i];
-
-        if (s->image.n == MKPERF_STAMP_PROGRAMS || strlen(v->name) > MKPERF_STAMP_NAME_BYTES) {
-            return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                    "%s: %.64s: too many programs, or a name that is too long",
-                                    s->path, v->name);
-        }
-        struct mkperf_image_program *out = &s->image.program[s->image.n++];
-        *out = (struct mkperf_image_program){.thread = v->thread, .parent = (int)v->parent};
-        schedule(out, v->priority, v->cpu, v->budget, v->period);
-        memcpy(out->name, v->name, strlen(v->name) + 1);
-    }
-    return MKPERF_OK;
 }
 
 /* Adds the queues of sDDF and of the description. module: of the PDs, in their order. */
@@ -225,29 +200,35 @@ static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP
     char *monitor =
         mkperf_xprintf("%.*smonitor.elf", (int)(basename(s->kernel) - s->kernel), s->kernel);
     e->status = MKPERF_OK;
-    if (access(monitor, R_OK) == 0) {
-        struct mkperf_image_program *out = &s->image.program[s->image.n++];
-        *out = (struct mkperf_image_program){
-            .thread = MKPERF_THREAD_INITIAL, .parent = -1, .name = "monitor"};
+    struct mkperf_image_program *out = NULL;
+    if (access(monitor, R_OK) == 0 &&
+        (out = add_program(s, "monitor", MKPERF_THREAD_INITIAL, -1, e)) != NULL) {
         (void)identify(s, monitor, &module[s->image.n - 1], out, e);
     }
     free(monitor);
+    for (unsigned i = 0; i < s->system->nvcpus && e->status == MKPERF_OK; i++) {
+        /* vCPUs have names and no programs. */
+        const struct mkperf_system_vcpu *v = &s->system->vcpu[i];
+        if ((out = add_program(s, v->name, v->thread, (int)v->parent, e)) != NULL) {
+            schedule(out, v->priority, v->cpu, v->budget, v->period);
+        }
+    }
     MKPERF_TRY(e->status);
-    MKPERF_TRY(add_vcpus(s, e));
-    if (s->client.module == NULL) {
+    const struct changed *client = &s->changed[CLIENT], *profiler = &s->changed[PROFILER];
+    if (client->module == NULL) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT,
                                 "%s: none of its programs is mkperf's client PD (with the symbol "
                                 "%s), or it is of an older mkperf",
                                 s->path, MKPERF_STAMP_SYMBOL);
     }
     /* An identity derived from the content would change with the table. */
-    if (mkperf_module_build_id(s->client.module)->n == 0) {
+    if (mkperf_module_build_id(client->module)->n == 0) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: has no build id: link it with --build-id",
-                                mkperf_module_path(s->client.module));
+                                mkperf_module_path(client->module));
     }
     MKPERF_TRY(add_queues(s, module, e));
     mkperf_stamp_unwind_make(&s->unwind, &s->image, module, s->wish);
-    if (s->unwind.size != 0 && s->profiler.module == NULL) {
+    if (s->unwind.size != 0 && profiler->module == NULL) {
         return mkperf_error_set(
             e, MKPERF_ERR_INPUT,
             "%s: programs need tables for unwinding, and the profiler PD has no place for "
@@ -270,9 +251,9 @@ static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP
     for (unsigned i = 0; i <= MKPERF_STAMP_PROGRAMS; i++) {
         /* The contents that the packer loads, without the tables themselves. */
         const struct mkperf_module *m = module[i];
-        struct mkperf_blank blank = m == s->client.module     ? s->client.at
-                                    : m == s->profiler.module ? s->profiler.at
-                                                              : (struct mkperf_blank){0};
+        struct mkperf_blank blank = m == client->module     ? client->at
+                                    : m == profiler->module ? profiler->at
+                                                            : (struct mkperf_blank){0};
         if (m != NULL && !mkperf_module_content(m, blank, hash)) {
             return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: nothing in it is loaded",
                                     mkperf_module_path(m));
@@ -284,12 +265,12 @@ static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP
     (void)mbedtls_sha256_finish_ret(&s->hash, hash);
     memcpy(s->image.id, hash, sizeof s->image.id);
     *n = mkperf_image_write(&s->image, table);
-    return *n <= s->client.at.n
+    return *n <= client->at.n
                ? mkperf_image_read(table, *n, &s->image,
                                    e) /* checks that a host can read the table */
                : mkperf_error_set(e, MKPERF_ERR_INPUT,
                                   "%s: the table needs %zu bytes, %" PRIu64 " are reserved",
-                                  mkperf_module_path(s->client.module), *n, s->client.at.n);
+                                  mkperf_module_path(client->module), *n, client->at.n);
 }
 
 /* Writes a program's file to `to` with n bytes of `table` in the place for them, and zeros behind. */
@@ -323,6 +304,7 @@ static enum mkperf_status write_changed(const struct changed *c, const char *to,
  * earlier system. */
 static enum mkperf_status write_profiler(const struct stamp *s, struct mkperf_error *e)
 {
+    const struct changed *c = &s->changed[PROFILER];
     bool some = s->unwind.size != 0;
     int n = s->output != NULL ? (int)(basename(s->output) - s->output) : 0;
 
@@ -333,10 +315,10 @@ static enum mkperf_status write_profiler(const struct stamp *s, struct mkperf_er
                          "the profiler PD's ELF is written next to the client PD's: give -o a file")
                    : MKPERF_OK;
     }
-    char *to = s->output != NULL ? mkperf_xprintf("%.*s%s", n, s->output, s->profiler.file)
-                                 : mkperf_xstrdup(mkperf_module_path(s->profiler.module));
+    char *to = s->output != NULL ? mkperf_xprintf("%.*s%s", n, s->output, c->file)
+                                 : mkperf_xstrdup(mkperf_module_path(c->module));
     enum mkperf_status status =
-        write_changed(&s->profiler, to, some ? (const void *)s->unwind.bytes : MKPERF_UNWIND_EMPTY,
+        write_changed(c, to, some ? (const void *)s->unwind.bytes : MKPERF_UNWIND_EMPTY,
                       some ? s->unwind.size : sizeof MKPERF_UNWIND_EMPTY - 1, e);
 
     if (status == MKPERF_OK && some && !s->quiet) {
@@ -356,8 +338,8 @@ static enum mkperf_status print_maps(struct stamp *s, struct mkperf_error *e)
     MKPERF_TRY(mkperf_system_load(s->path, &s->system, e));
     for (unsigned i = 0; i < s->system->npds; i++) {
         const char *program = s->system->pd[i].program;
-        char *path = program != NULL ? find_program(s, program) : NULL;
-        bool opens = path == NULL || access(path, R_OK) != 0 ||
+        char *path = program != NULL ? mkperf_find_file(s->elf_path, program) : NULL;
+        bool opens = path == NULL ||
                      mkperf_symbols_module(s->symbols, path, &module[i], e) == MKPERF_OK;
         free(path);
         if (!opens) {
@@ -378,9 +360,9 @@ static enum mkperf_status stamp_client(struct stamp *s, struct mkperf_error *e)
 
     MKPERF_TRY(mkperf_system_load(s->path, &s->system, e));
     MKPERF_TRY(make_table(s, table, &n, e));
-    const char *to = s->output != NULL ? s->output : mkperf_module_path(s->client.module);
-    if (write_changed(&s->client, to, table, n, e) != MKPERF_OK ||
-        (s->profiler.module != NULL && write_profiler(s, e) != MKPERF_OK) || s->quiet) {
+    const char *to = s->output != NULL ? s->output : mkperf_module_path(s->changed[CLIENT].module);
+    if (write_changed(&s->changed[CLIENT], to, table, n, e) != MKPERF_OK ||
+        (s->changed[PROFILER].module != NULL && write_profiler(s, e) != MKPERF_OK) || s->quiet) {
         return e->status;
     }
     fprintf(stderr, "mkperf: %s: %u programs, image %s\n", to, s->image.n,
@@ -405,6 +387,9 @@ static enum mkperf_status run_stamp(void *self, const struct mkperf_args *args,
         return mkperf_usage_error(e, "stamp", "want --kernel ELF, the kernel that the image gets");
     }
     s->path = args->operand[0];
+    const char *name = basename(s->path);
+    char *directory = strndup(s->path, (size_t)(name - s->path - (name > s->path + 1)));
+    s->elf_path = s->elf_path != NULL ? s->elf_path : directory;
     s->symbols = mkperf_symbols_new();
     mbedtls_sha256_init(&s->hash);
     (void)mbedtls_sha256_starts_ret(&s->hash, 0);
@@ -412,6 +397,7 @@ static enum mkperf_status run_stamp(void *self, const struct mkperf_args *args,
     mbedtls_sha256_free(&s->hash);
     mkperf_system_free(s->system);
     mkperf_symbols_free(s->symbols);
+    free(directory);
     return status;
 }
 
@@ -438,6 +424,9 @@ const struct mkperf_command mkperf_stamp_command = {
     .examples = "mkperf stamp my.system --elf-path build --kernel sel4.elf -o "
                 "build/stamped/mkperf_client.elf\n"
                 "microkit my.system --search-path build/stamped build ...",
-    .self = {.bytes = sizeof(struct stamp)},
+    .self = MKPERF_SELF(
+        struct stamp,
+        .changed = {[CLIENT] = {.symbol = MKPERF_STAMP_SYMBOL, .bytes = MKPERF_STAMP_HEADER_BYTES},
+                    [PROFILER] = {.symbol = MKPERF_UNWIND_SYMBOL, .bytes = MKPERF_UNWIND_BYTES}}),
     .run = run_stamp,
 };

@@ -104,23 +104,28 @@ static uint64_t number_at(const uint8_t *p, unsigned bytes)
     return bytes == 8 ? mkperf_get64(p) : bytes == 2 ? mkperf_get16(p) : p[0];
 }
 
-/* Adds a queue, whose memory is at an offset of a region. NULL: there is no room for it. */
+/* Adds a queue, whose memory is at an offset of a region. Its head and tail in q are offsets there. NULL: there is no room. */
 static struct mkperf_image_queue *add_queue(struct mkperf_stamp_queues *s, const struct place *at,
-                                            unsigned region, uint64_t offset)
+                                            unsigned region, uint64_t offset,
+                                            const struct mkperf_image_queue *q)
 {
+    uint64_t map = profiler_map(s->system, region);
     unsigned n = s->image->nqueues;
 
     if (n == MKPERF_STAMP_QUEUES) {
         wrong(at, "an image lists at most %d queues", MKPERF_STAMP_QUEUES);
         return NULL;
     }
+    s->image->nqueues++;
     s->region[n] = region;
     s->offset[n] = offset;
-    s->image->queue[n] = (struct mkperf_image_queue){.producer = UNSET, .consumer = UNSET};
-    return &s->image->queue[s->image->nqueues++];
+    s->image->queue[n] = *q;
+    s->image->queue[n].head = map != 0 ? map + q->head : 0;
+    s->image->queue[n].tail = map != 0 ? map + q->tail : 0;
+    return &s->image->queue[n];
 }
 
-/* Adds one queue of a connection, at an address of the PD. */
+/* Adds one queue of a connection, at an address of the PD. A queue that the other PD has is completed. */
 static bool add_sddf(struct mkperf_stamp_queues *s, const struct place *at, const struct class *c,
                      unsigned pd, uint64_t address, uint64_t slots, bool produces, bool returns)
 {
@@ -130,36 +135,32 @@ static bool add_sddf(struct mkperf_stamp_queues *s, const struct place *at, cons
         return true; /* The connection is not used, such as the input of a driver that has none. */
     }
     for (unsigned i = 0; i < p->nmaps; i++) {
-        const struct mkperf_system_region *r = &s->system->region[p->map[i].region];
+        unsigned region = p->map[i].region, k = 0;
+        const struct mkperf_system_region *r = &s->system->region[region];
         uint64_t offset = address - p->map[i].vaddr;
         if (address < p->map[i].vaddr || offset >= r->size || offset % 8 != 0) {
             continue;
         }
-        /* The queue with this memory is added if it is new. */
-        unsigned k = 0;
-        while (k < s->image->nqueues &&
-               (s->region[k] != p->map[i].region || s->offset[k] != offset)) {
+        struct mkperf_image_queue found = {.kind = c->kind,
+                                           .returns = returns,
+                                           .producer = UNSET,
+                                           .consumer = UNSET,
+                                           .bits = c->bits,
+                                           .slots = slots,
+                                           .head = offset + c->head,
+                                           .tail = offset + c->tail};
+        /* the end of a long name differs more than its beginning */
+        size_t most = MKPERF_STAMP_QUEUE_NAME_BYTES, n = strlen(r->name);
+        snprintf(found.name, sizeof found.name, "%s", r->name + (n > most ? n - most : 0));
+        while (k < s->image->nqueues && (s->region[k] != region || s->offset[k] != offset)) {
             k++;
         }
-        bool new = k == s->image->nqueues;
-        struct mkperf_image_queue *q = new ? add_queue(s, at, p->map[i].region, offset)
-                                           : &s->image->queue[k];
-        if (q == NULL) {
-            return false;
+        struct mkperf_image_queue *q =
+            k < s->image->nqueues ? &s->image->queue[k] : add_queue(s, at, region, offset, &found);
+        if (q != NULL) {
+            *(produces ? &q->producer : &q->consumer) = (int)pd;
         }
-        if (new) { /* the end of a long name differs more than its beginning */
-            size_t most = MKPERF_STAMP_QUEUE_NAME_BYTES, n = strlen(r->name);
-            snprintf(q->name, sizeof q->name, "%s", r->name + (n > most ? n - most : 0));
-        }
-        uint64_t map = profiler_map(s->system, p->map[i].region);
-        q->kind = c->kind;
-        q->returns = returns;
-        q->bits = c->bits;
-        q->slots = slots;
-        q->head = map != 0 ? map + offset + c->head : 0;
-        q->tail = map != 0 ? map + offset + c->tail : 0;
-        *(produces ? &q->producer : &q->consumer) = (int)pd;
-        return true;
+        return q != NULL;
     }
     return wrong(at, "%s: the queue at 0x%" PRIx64 " of its sDDF configuration is in no map of it",
                  p->name, address);
@@ -227,105 +228,89 @@ enum mkperf_status mkperf_stamp_queues_find(struct mkperf_stamp_queues *q, const
 
 /* ---- the description file ---- */
 
-/* A line's values before they are checked together. */
-enum number { HEAD, TAIL, BITS, SLOTS, NUMBERS };
-static const char *const number_names[NUMBERS] = {"head", "tail", "bits", "slots"};
-
-struct ring {
-    struct mkperf_image_queue queue;
-    int region;
-    uint64_t number[NUMBERS];
-    bool has[NUMBERS];
-};
+/* A line's values before they are checked together. NONE: it is not given. */
+enum key { HEAD, TAIL, BITS, SLOTS, REGION, PRODUCER, CONSUMER, RETURNS, KEYS };
+#define NONE UINT64_MAX
 
 static bool take_word(const struct place *at, const struct mkperf_system *s, char *word,
-                      struct ring *r)
+                      uint64_t v[KEYS])
 {
+    static const char *const names[RETURNS] = {"head",   "tail",     "bits",    "slots",
+                                               "region", "producer", "consumer"};
     char *value = strchr(word, '='), *end;
+    unsigned key = 0;
 
     if (value == NULL) {
-        r->queue.returns = strcmp(word, "returns") == 0;
-        return r->queue.returns || wrong(at, "%s: want KEY=VALUE, or returns", word);
+        v[RETURNS] = strcmp(word, "returns") == 0;
+        return v[RETURNS] != 0 || wrong(at, "%s: want KEY=VALUE, or returns", word);
     }
     *value++ = '\0';
-    if (strcmp(word, "region") == 0) {
-        r->region = mkperf_system_region_named(s, value);
-        return r->region != UNSET || wrong(at, "no memory region is named %s", value);
+    while (key < RETURNS && strcmp(word, names[key]) != 0) {
+        key++;
     }
-    if (strcmp(word, "producer") == 0 || strcmp(word, "consumer") == 0) {
-        int *pd = word[0] == 'p' ? &r->queue.producer : &r->queue.consumer;
-        *pd = mkperf_system_pd_named(s, value);
-        return *pd != UNSET || wrong(at, "no protection domain is named %s", value);
+    if (key == RETURNS) {
+        return wrong(at, "%s=: want region, head, tail, bits, slots, producer or consumer", word);
     }
-    for (unsigned i = 0; i < NUMBERS; i++) {
-        if (strcmp(word, number_names[i]) == 0) {
-            errno = 0;
-            r->number[i] = strtoull(value, &end, 0);
-            r->has[i] = true;
-            return (value[0] >= '0' && value[0] <= '9' && *end == '\0' && errno == 0) ||
-                   wrong(at, "%s=%s: want a number", word, value);
-        }
+    if (key >= REGION) {
+        int named = key == REGION ? mkperf_system_region_named(s, value)
+                                  : mkperf_system_pd_named(s, value);
+        v[key] = named >= 0 ? (uint64_t)named : NONE;
+        return named >= 0 || wrong(at, "no %s is named %s",
+                                   key == REGION ? "memory region" : "protection domain", value);
     }
-    return wrong(at, "%s=: want region, head, tail, bits, slots, producer or consumer", word);
+    errno = 0;
+    v[key] = strtoull(value, &end, 0);
+    return (value[0] >= '0' && value[0] <= '9' && *end == '\0' && errno == 0) ||
+           wrong(at, "%s=%s: want a number", word, value);
 }
 
-/* Checks what the words of a line are together, and adds the ring to the image. */
-static bool add_ring(const struct place *at, struct mkperf_stamp_queues *all, const struct ring *r)
+static bool take_line(const struct place *at, struct mkperf_stamp_queues *all, char *line)
 {
-    const struct mkperf_image_queue *q = &r->queue;
-    uint64_t head = r->number[HEAD], tail = r->number[TAIL], bits = r->number[BITS];
+    uint64_t v[KEYS] = {
+        [HEAD] = NONE, [TAIL] = NONE, [REGION] = NONE, [PRODUCER] = NONE, [CONSUMER] = NONE};
+    char *rest = NULL, *name = strtok_r(line, " \t\r\n", &rest), *word;
 
-    if (r->region == UNSET || !r->has[HEAD] || !r->has[TAIL] || r->number[SLOTS] == 0 ||
-        (q->producer == UNSET && q->consumer == UNSET)) {
-        return wrong(at, "%s: want region, head, tail, bits, slots, and a producer or a consumer",
-                     q->name);
-    }
-    if (bits != 8 && bits != 16 && bits != 32 && bits != 64) {
-        return wrong(at, "%s: bits: want 8, 16, 32 or 64", q->name);
-    }
-    uint64_t last = all->system->region[r->region].size - bits / 8;
-    if (head % (bits / 8) != 0 || tail % (bits / 8) != 0 || head > last || tail > last ||
-        (head == tail && q->producer != q->consumer)) {
-        return wrong(at, "%s: head and tail: want two multiples of %" PRIu64 " within the region",
-                     q->name, bits / 8);
-    }
-    for (unsigned i = 0; i < all->image->nqueues; i++) {
-        if (strcmp(all->image->queue[i].name, q->name) == 0) {
-            return wrong(at, "another queue is named %s", q->name);
-        }
-    }
-    struct mkperf_image_queue *to = add_queue(all, at, (unsigned)r->region, head);
-    if (to == NULL) {
-        return false;
-    }
-    uint64_t map = profiler_map(all->system, (unsigned)r->region);
-    *to = *q;
-    to->slots = r->number[SLOTS];
-    to->bits = (unsigned)bits;
-    to->head = map != 0 ? map + head : 0;
-    to->tail = map != 0 ? map + tail : 0;
-    return true;
-}
-
-static bool take_line(const struct place *at, struct mkperf_stamp_queues *q, char *line)
-{
-    struct ring r = {.queue = {.producer = UNSET, .consumer = UNSET}, .region = UNSET};
-    char *rest = NULL, *word = strtok_r(line, " \t\r\n", &rest);
-
-    if (word == NULL || word[0] == '#') {
+    if (name == NULL || name[0] == '#') {
         return true;
     }
-    if (strlen(word) > MKPERF_STAMP_QUEUE_NAME_BYTES || !mkperf_is_printable(word)) {
+    if (strlen(name) > MKPERF_STAMP_QUEUE_NAME_BYTES || !mkperf_is_printable(name)) {
         return wrong(at, "a queue's name: want at most %d printable characters",
                      MKPERF_STAMP_QUEUE_NAME_BYTES);
     }
-    memcpy(r.queue.name, word, strlen(word) + 1);
     while ((word = strtok_r(NULL, " \t\r\n", &rest)) != NULL) {
-        if (!take_word(at, q->system, word, &r)) {
+        if (!take_word(at, all->system, word, v)) {
             return false;
         }
     }
-    return add_ring(at, q, &r);
+    if (v[REGION] == NONE || v[HEAD] == NONE || v[TAIL] == NONE || v[SLOTS] == 0 ||
+        (v[PRODUCER] == NONE && v[CONSUMER] == NONE)) {
+        return wrong(at, "%s: want region, head, tail, bits, slots, and a producer or a consumer",
+                     name);
+    }
+    uint64_t bytes = v[BITS] / 8;
+    if (v[BITS] != 8 && v[BITS] != 16 && v[BITS] != 32 && v[BITS] != 64) {
+        return wrong(at, "%s: bits: want 8, 16, 32 or 64", name);
+    }
+    uint64_t last = all->system->region[v[REGION]].size - bytes;
+    if (v[HEAD] % bytes != 0 || v[TAIL] % bytes != 0 || v[HEAD] > last || v[TAIL] > last ||
+        (v[HEAD] == v[TAIL] && v[PRODUCER] != v[CONSUMER])) {
+        return wrong(at, "%s: head and tail: want two multiples of %" PRIu64 " within the region",
+                     name, bytes);
+    }
+    for (unsigned i = 0; i < all->image->nqueues; i++) {
+        if (strcmp(all->image->queue[i].name, name) == 0) {
+            return wrong(at, "another queue is named %s", name);
+        }
+    }
+    struct mkperf_image_queue q = {.returns = v[RETURNS] != 0,
+                                   .producer = (int)v[PRODUCER],
+                                   .consumer = (int)v[CONSUMER],
+                                   .bits = (unsigned)v[BITS],
+                                   .slots = v[SLOTS],
+                                   .head = v[HEAD],
+                                   .tail = v[TAIL]};
+    memcpy(q.name, name, strlen(name) + 1);
+    return add_queue(all, at, (unsigned)v[REGION], v[HEAD], &q) != NULL;
 }
 
 enum mkperf_status mkperf_stamp_queues_read(struct mkperf_stamp_queues *q, const char *path,
