@@ -222,6 +222,8 @@ void mkperf_words(const char *words, mkperf_list *list, mkperf_put *put, void *t
 /* Returns the meaning of exit status i if this command can end with it, else NULL. c NULL: any command. */
 const char *mkperf_command_status(const struct mkperf_command *c, int i);
 void mkperf_help_text(const struct mkperf_command *c, FILE *out); /* --help */
+/* Prints words in lines from column `indent` on, where the cursor is. An empty line begins a paragraph. Ends the last line. */
+void mkperf_help_fill(FILE *out, const char *text, int width, int indent);
 
 /* ---- "did you mean": the word of a list that is nearest to a typed one (usage.c) ---- */
 

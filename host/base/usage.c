@@ -45,40 +45,25 @@ void mkperf_words(const char *words, mkperf_list *list, mkperf_put *put, void *t
     }
 }
 
-/* Prints words in lines from column `indent` on; the cursor is at column `at`. Ends the last line. */
-static void print_filled(FILE *out, const char *text, int indent, int at)
+void mkperf_help_fill(FILE *out, const char *text, int width, int indent)
 {
-    bool first = at >= indent;
+    int at = indent;
 
     while (*(text += strspn(text, " \n")) != '\0') {
         int n = (int)strcspn(text, " \n");
 
-        if (!first && at + 1 + n > WIDTH) {
+        if (at > indent && at + 1 + n > width) {
             fprintf(out, "\n%*s", indent, "");
             at = indent;
-            first = true;
         }
-        at += fprintf(out, "%s%.*s", first ? "" : " ", n, text);
-        first = false;
+        at += fprintf(out, "%s%.*s", at > indent ? " " : "", n, text);
         text += n;
+        if (strncmp(text, "\n\n", 2) == 0) {
+            fprintf(out, "\n\n%*s", indent, "");
+            at = indent;
+        }
     }
     fputc('\n', out);
-}
-
-static void print_paragraphs(FILE *out, const char *text, int indent)
-{
-    char paragraph[4096];
-
-    while (*text != '\0') {
-        const char *end = strstr(text, "\n\n");
-        size_t n = end != NULL ? (size_t)(end - text) : strlen(text);
-
-        snprintf(paragraph, sizeof paragraph, "%.*s", (int)n, text);
-        fprintf(out, "%*s", indent, "");
-        print_filled(out, paragraph, indent, indent);
-        text += n + (end != NULL ? 2 : 0);
-        fputs(*text != '\0' ? "\n" : "", out);
-    }
 }
 
 /* Prints a term, and its description in the column to the right or on the next line. */
@@ -92,7 +77,7 @@ static void print_entry(void *to, const char *term, const char *help)
         at = 0;
     }
     fprintf(out, "%*s", *help != '\0' ? COLUMN - at : 0, "");
-    print_filled(out, help, COLUMN, COLUMN);
+    mkperf_help_fill(out, help, WIDTH, COLUMN);
 }
 
 const char *mkperf_command_status(const struct mkperf_command *c, int i)
@@ -108,7 +93,7 @@ void mkperf_help_text(const struct mkperf_command *c, FILE *out)
     const struct mkperf_option *o;
 
     fprintf(out, "usage: mkperf %s %s\n\n", c->name, c->synopsis);
-    print_paragraphs(out, c->description, 0);
+    mkperf_help_fill(out, c->description, WIDTH, 0);
     fputs("\nOptions:\n", out);
     for (unsigned i = 0; (o = mkperf_command_option(c, i)) != NULL; i++) {
         char term[96], buffer[MKPERF_HELP_BYTES], letter[8] = "    ";
@@ -132,7 +117,8 @@ void mkperf_help_text(const struct mkperf_command *c, FILE *out)
 
         fprintf(out, "\n%s:\n", s->title);
         if (s->text != NULL) {
-            print_paragraphs(out, s->text, INDENT);
+            fprintf(out, "%*s", INDENT, "");
+            mkperf_help_fill(out, s->text, WIDTH, INDENT);
         }
         if (s->list != NULL) {
             s->list(print_entry, out);
@@ -152,7 +138,7 @@ void mkperf_help_text(const struct mkperf_command *c, FILE *out)
         const char *text = mkperf_command_status(c, i);
         if (text != NULL) {
             fprintf(out, "%*s%-5d", INDENT, "", i);
-            print_filled(out, text, INDENT + 5, INDENT + 5);
+            mkperf_help_fill(out, text, WIDTH, INDENT + 5);
         }
     }
 }

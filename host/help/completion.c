@@ -13,43 +13,45 @@ MKPERF_EMBED(help_zsh, "host/help/completion.zsh");
 
 enum { LISTS_MAX = 32 };
 
-/* The lists of words that options and operands of all commands have, each once. */
-struct lists {
-    mkperf_list *list[LISTS_MAX];
-    unsigned n;
-};
+/* The lists of words that options and operands of all commands have, each once; NULL behind the last one. */
+static mkperf_list *lists[LISTS_MAX + 1];
 
-/* Returns the number of a list; n: it is not among them. */
-static unsigned list_number(const struct lists *l, mkperf_list *list)
+/* Returns the number of a list, which is added if it is new. */
+static unsigned list_number(mkperf_list *list)
 {
     unsigned i = 0;
 
-    while (i < l->n && l->list[i] != list) {
+    while (lists[i] != NULL && lists[i] != list) {
         i++;
     }
+    assert(i < LISTS_MAX);
+    lists[i] = list;
     return i;
 }
 
-static void add_list(struct lists *l, mkperf_list *list)
-{
-    if (list != NULL && l->n < LISTS_MAX && list_number(l, list) == l->n) {
-        l->list[l->n++] = list;
-    }
-}
-
-static struct lists all_lists(void)
+static void number_lists(void)
 {
     const struct mkperf_option *o;
-    struct lists l = {.n = 0};
 
     for (unsigned c = 0; mkperf_commands[c] != NULL; c++) {
         for (unsigned i = 0; (o = mkperf_command_option(mkperf_commands[c], i)) != NULL; i++) {
-            add_list(&l, o->list);
+            (void)(o->list != NULL ? list_number(o->list) : 0);
         }
-        add_list(&l, mkperf_commands[c]->operand_list);
+        mkperf_list *operands = mkperf_commands[c]->operand_list;
+        (void)(operands != NULL ? list_number(operands) : 0);
     }
-    return l;
 }
+
+/* The names of kinds of values for the script of bash, and what completes them in zsh; NULL: the words. */
+static const struct {
+    const char *bash, *zsh;
+} kinds[] = {[MKPERF_VALUE_TEXT] = {"text", " "},
+             [MKPERF_VALUE_FILE] = {"file", "_files"},
+             [MKPERF_VALUE_DIR] = {"dir", "_files -/"},
+             [MKPERF_VALUE_DIRS] = {"dir", "_dir_list"},
+             [MKPERF_VALUE_TARGET] = {"target", "_mkperf_target"},
+             [MKPERF_VALUE_WORD] = {"word", NULL},
+             [MKPERF_VALUE_WORDS] = {"words", NULL}};
 
 /* Writes an embedded script without the comment at its beginning, which the first empty line ends. */
 static void put_script(const char *begin, const char *end, FILE *out)
@@ -66,18 +68,11 @@ static void put_bash_word(void *to, const char *word, const char *help)
 }
 
 /* Writes the kind of a value, and the words that it may be. */
-static void put_bash_value(FILE *out, enum mkperf_value kind, const char *words, mkperf_list *list,
-                           const struct lists *l)
+static void put_bash_value(FILE *out, enum mkperf_value kind, const char *words, mkperf_list *list)
 {
-    static const char *const kinds[] = {
-        [MKPERF_VALUE_TEXT] = "text",     [MKPERF_VALUE_FILE] = "file",
-        [MKPERF_VALUE_DIR] = "dir",       [MKPERF_VALUE_DIRS] = "dir",
-        [MKPERF_VALUE_TARGET] = "target", [MKPERF_VALUE_WORD] = "word",
-        [MKPERF_VALUE_WORDS] = "words"};
-
-    fprintf(out, " kind=%s", kinds[kind]);
+    fprintf(out, " kind=%s", kinds[kind].bash);
     if (list != NULL) {
-        fprintf(out, " words=$_mkperf_list_%u", list_number(l, list));
+        fprintf(out, " words=$_mkperf_list_%u", list_number(list));
     } else if (words != NULL) {
         fprintf(out, " words='%s'", words);
     } else if (kind == MKPERF_VALUE_TARGET) {
@@ -88,17 +83,16 @@ static void put_bash_value(FILE *out, enum mkperf_value kind, const char *words,
 
 void mkperf_help_bash(FILE *out)
 {
-    const struct lists l = all_lists();
-
+    number_lists();
     fputs("# bash completion of mkperf, made by: mkperf help --completion bash\n", out);
     fputs("_mkperf_commands='", out);
     for (unsigned i = 0; mkperf_commands[i] != NULL; i++) {
         fprintf(out, "%s%s", i > 0 ? " " : "", mkperf_commands[i]->name);
     }
     fputs("'\n", out);
-    for (unsigned i = 0; i < l.n; i++) {
+    for (unsigned i = 0; lists[i] != NULL; i++) {
         fprintf(out, "_mkperf_list_%u='", i);
-        l.list[i](put_bash_word, out);
+        lists[i](put_bash_word, out);
         fputs("'\n", out);
     }
     const struct mkperf_option *o;
@@ -130,11 +124,11 @@ void mkperf_help_bash(FILE *out)
             if (o->name != NULL) {
                 fprintf(out, "%s,--%s)", command->name, o->name);
             }
-            put_bash_value(out, o->kind, o->words, o->list, &l);
+            put_bash_value(out, o->kind, o->words, o->list);
         }
         if (command->operands_max > 0) {
             fprintf(out, "    %s,)", command->name);
-            put_bash_value(out, command->operand, NULL, command->operand_list, &l);
+            put_bash_value(out, command->operand, NULL, command->operand_list);
         }
     }
     fputs("    esac\n}\n\n", out);
@@ -160,37 +154,18 @@ static void put_zsh_word(void *to, const char *word, const char *help)
 }
 
 /* Writes the action that completes a value. */
-static void put_zsh_action(FILE *out, enum mkperf_value kind, const char *words, mkperf_list *list,
-                           const struct lists *l)
+static void put_zsh_action(FILE *out, enum mkperf_value kind, const char *words, mkperf_list *list)
 {
-    switch (kind) {
-    case MKPERF_VALUE_FILE:
-        fputs("_files", out);
-        break;
-    case MKPERF_VALUE_DIR:
-        fputs("_files -/", out);
-        break;
-    case MKPERF_VALUE_DIRS:
-        fputs("_dir_list", out);
-        break;
-    case MKPERF_VALUE_TARGET:
-        fputs("_mkperf_target", out);
-        break;
-    case MKPERF_VALUE_WORD:
-    case MKPERF_VALUE_WORDS:
-        if (list != NULL) {
-            fprintf(out, "_mkperf_list_%u", list_number(l, list));
-        } else {
-            fprintf(out, "(%s)", words);
-        }
-        break;
-    default:
-        fputc(' ', out);
-        break;
+    if (kinds[kind].zsh != NULL) {
+        fputs(kinds[kind].zsh, out);
+    } else if (list != NULL) {
+        fprintf(out, "_mkperf_list_%u", list_number(list));
+    } else {
+        fprintf(out, "(%s)", words);
     }
 }
 
-static void put_zsh_command(FILE *out, const struct mkperf_command *c, const struct lists *l)
+static void put_zsh_command(FILE *out, const struct mkperf_command *c)
 {
     const struct mkperf_option *o;
 
@@ -219,7 +194,7 @@ static void put_zsh_command(FILE *out, const struct mkperf_command *c, const str
                 fputs(optional ? "::" : ":", out);
                 put_quoted(out, o->value, ":\\");
                 fputc(':', out);
-                put_zsh_action(out, o->kind, o->words, o->list, l);
+                put_zsh_action(out, o->kind, o->words, o->list);
             }
             fputc('\'', out);
         }
@@ -227,7 +202,7 @@ static void put_zsh_command(FILE *out, const struct mkperf_command *c, const str
     fputs(" \\\n        '(- *)'{-h,--help}'[what the command does]'", out);
     for (int i = 0; i < c->operands_max; i++) {
         fprintf(out, " \\\n        '%s:argument:", i < c->operands_min ? "" : ":");
-        put_zsh_action(out, c->operand, "", c->operand_list, l);
+        put_zsh_action(out, c->operand, "", c->operand_list);
         fputc('\'', out);
     }
     fputs("\n}\n\n", out);
@@ -235,8 +210,7 @@ static void put_zsh_command(FILE *out, const struct mkperf_command *c, const str
 
 void mkperf_help_zsh(FILE *out)
 {
-    const struct lists l = all_lists();
-
+    number_lists();
     fputs("#compdef mkperf toperf kprof2perf\n"
           "# zsh completion of mkperf, made by: mkperf help --completion zsh\n\n"
           "typeset -ga _mkperf_commands\n_mkperf_commands=(\n",
@@ -247,13 +221,13 @@ void mkperf_help_zsh(FILE *out)
         fputs("'\n", out);
     }
     fputs(")\n\n", out);
-    for (unsigned i = 0; i < l.n; i++) {
+    for (unsigned i = 0; lists[i] != NULL; i++) {
         fprintf(out, "_mkperf_list_%u()\n{\n    compset -P '*,'\n    compadd -S '' --", i);
-        l.list[i](put_zsh_word, out);
+        lists[i](put_zsh_word, out);
         fputs("\n}\n\n", out);
     }
     for (unsigned i = 0; mkperf_commands[i] != NULL; i++) {
-        put_zsh_command(out, mkperf_commands[i], &l);
+        put_zsh_command(out, mkperf_commands[i]);
     }
     put_script(help_zsh_begin, help_zsh_end, out);
 }

@@ -6,44 +6,38 @@
 
 enum { LINE = 66 }; /* bytes of text in a line; mandoc accepts 80, with escapes */
 
-/* Writes text with the dashes of options as \-, because - is a hyphen. */
-static void put_escaped(FILE *out, const char *p, size_t n)
+/* Writes lines of which none is a request of man(7), with the dashes of options as \-, because - is a hyphen. */
+static void put_escaped(FILE *out, const char *text)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (p[i] == '\\') {
+    for (const char *p = text; *p != '\0'; p++) {
+        bool begins = p == text || p[-1] == '\n';
+
+        if (begins && *p == '\n' && p != text) {
+            fputs(".PP", out);
+        } else if (begins && (*p == '.' || *p == '\'')) {
+            fputs("\\&", out);
+        }
+        if (*p == '\\') {
             fputs("\\e", out);
-        } else if (p[i] == '-' && (i == 0 || strchr("-([\" \n", p[i - 1]) != NULL)) {
+        } else if (*p == '-' && (begins || strchr("-([\" ", p[-1]) != NULL)) {
             fputs("\\-", out);
         } else {
-            fputc(p[i], out);
+            fputc(*p, out);
         }
     }
 }
 
-/* Writes text in lines of at most LINE bytes, of which none is a request of man(7). */
-static void put_filled(FILE *out, const char *text, size_t n)
+/* Writes paragraphs in lines of at most LINE bytes. */
+static void put_filled(FILE *out, const char *text)
 {
-    size_t at = 0;
+    char *lines;
+    size_t n;
+    FILE *to = mkperf_memstream_open(&lines, &n);
 
-    for (size_t i = 0; i < n;) {
-        size_t length = strcspn(text + i, " \n");
-
-        length = i + length > n ? n - i : length;
-        if (at > 0 && at + 1 + length > LINE) {
-            fputc('\n', out);
-            at = 0;
-        } else if (at > 0) {
-            fputc(' ', out);
-            at++;
-        }
-        if (at == 0 && (text[i] == '.' || text[i] == '\'')) {
-            fputs("\\&", out);
-        }
-        put_escaped(out, text + i, length);
-        at += length;
-        i += length;
-        i += i < n;
-    }
+    mkperf_help_fill(to, text, LINE, 0);
+    mkperf_memstream_close(to);
+    put_escaped(out, lines);
+    free(lines);
 }
 
 static void put_upper(FILE *out, const char *text)
@@ -53,27 +47,15 @@ static void put_upper(FILE *out, const char *text)
     }
 }
 
-static void put_paragraphs(FILE *out, const char *text)
-{
-    while (*text != '\0') {
-        const char *end = strstr(text, "\n\n");
-        size_t n = end != NULL ? (size_t)(end - text) : strlen(text);
-
-        put_filled(out, text, n);
-        text += n + (end != NULL ? 2 : 0);
-        fputs(*text != '\0' ? "\n.PP\n" : "\n", out);
-    }
-}
-
 static void put_term(void *to, const char *word, const char *help)
 {
-    FILE *out = to;
-
-    fputs(".TP\n.B ", out);
-    put_filled(out, word, strlen(word));
-    fputc('\n', out);
-    put_filled(out, help, strlen(help));
-    fputs(*help != '\0' ? "\n" : "\\&\n", out);
+    fputs(".TP\n.B ", to);
+    put_filled(to, word);
+    if (*help != '\0') {
+        put_filled(to, help);
+    } else {
+        fputs("\\&\n", to);
+    }
 }
 
 static void put_statuses(FILE *out, const struct mkperf_command *c)
@@ -84,8 +66,7 @@ static void put_statuses(FILE *out, const struct mkperf_command *c)
 
         if (text != NULL) {
             fprintf(out, ".TP\n%d\n", i);
-            put_filled(out, text, strlen(text));
-            fputc('\n', out);
+            put_filled(out, text);
         }
     }
 }
@@ -131,8 +112,7 @@ void mkperf_help_man(const struct mkperf_command *c, FILE *out)
               out);
         for (unsigned i = 0; mkperf_commands[i] != NULL; i++) {
             fprintf(out, ".TP\n.BR mkperf\\-%s (1)\n", mkperf_commands[i]->name);
-            put_filled(out, mkperf_commands[i]->summary, strlen(mkperf_commands[i]->summary));
-            fputc('\n', out);
+            put_filled(out, mkperf_commands[i]->summary);
         }
         fputs(".SH OPTIONS\n.TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nthe list of commands\n"
               ".TP\n\\fB\\-v\\fR, \\fB\\-\\-version\\fR\nthe version\n",
@@ -143,12 +123,12 @@ void mkperf_help_man(const struct mkperf_command *c, FILE *out)
     }
     put_head(out, c->name, c->summary);
     fprintf(out, ".SH SYNOPSIS\n.B mkperf %s\n", c->name);
-    put_filled(out, c->synopsis, strlen(c->synopsis));
-    fputs("\n.SH DESCRIPTION\n", out);
-    put_paragraphs(out, c->description);
+    put_filled(out, c->synopsis);
+    fputs(".SH DESCRIPTION\n", out);
+    put_filled(out, c->description);
     fputs(".SH OPTIONS\n", out);
     for (unsigned i = 0; (o = mkperf_command_option(c, i)) != NULL; i++) {
-        const char *value = o->value != NULL ? o->value : "", *help;
+        const char *value = o->value != NULL ? o->value : "";
         char buffer[MKPERF_HELP_BYTES];
         bool optional = value[0] == '[';
         fputs(".TP\n", out);
@@ -169,9 +149,7 @@ void mkperf_help_man(const struct mkperf_command *c, FILE *out)
             fprintf(out, " \\fI%s\\fR", value);
         }
         fputc('\n', out);
-        help = mkperf_option_help(o, buffer);
-        put_filled(out, help, strlen(help));
-        fputc('\n', out);
+        put_filled(out, mkperf_option_help(o, buffer));
     }
     fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nprints this\n", out);
     for (unsigned i = 0; i < MKPERF_SECTIONS && c->sections[i].title != NULL; i++) {
@@ -179,7 +157,7 @@ void mkperf_help_man(const struct mkperf_command *c, FILE *out)
         put_upper(out, c->sections[i].title);
         fputc('\n', out);
         if (c->sections[i].text != NULL) {
-            put_paragraphs(out, c->sections[i].text);
+            put_filled(out, c->sections[i].text);
         }
         if (c->sections[i].list != NULL) {
             c->sections[i].list(put_term, out);
@@ -187,7 +165,7 @@ void mkperf_help_man(const struct mkperf_command *c, FILE *out)
     }
     if (c->examples != NULL) {
         fputs(".SH EXAMPLES\n.nf\n", out);
-        put_escaped(out, c->examples, strlen(c->examples));
+        put_escaped(out, c->examples);
         fputs("\n.fi\n", out);
     }
     put_statuses(out, c);
