@@ -25,14 +25,19 @@ struct find {
     const char *word;
     size_t n; /* the length before the first comma, as in perf's -g graph,0.5,caller */
     bool found;
+    unsigned before; /* words of the list before it */
+    char list[320];  /* its words, for a message */
 };
 
 static void find_word(void *to, const char *word, const char *help)
 {
     struct find *f = to;
+    size_t at = strlen(f->list);
 
     (void)help;
     f->found |= strlen(word) == f->n && memcmp(word, f->word, f->n) == 0;
+    f->before += !f->found;
+    snprintf(f->list + at, sizeof f->list - at, "%s%s", at > 0 ? ", " : "one of ", word);
 }
 
 enum mkperf_status mkperf_given_real(const struct mkperf_given *g, double *out)
@@ -53,23 +58,15 @@ enum mkperf_status mkperf_given_real(const struct mkperf_given *g, double *out)
 /* Stores the value of a word of o->words: that of the first word plus the word's index. */
 static enum mkperf_status store_word(const struct mkperf_given *g, unsigned *out)
 {
-    char want[256] = "";
+    struct find f = {.word = g->value, .n = g->value != NULL ? strlen(g->value) : 0};
 
-    *out = (unsigned)(g->value != NULL ? g->option->store.min : g->option->store.none);
-    for (const char *p = g->option->words; g->value != NULL && *p != '\0'; ++*out) {
-        size_t n = strcspn(p, " "), at = strlen(want);
-
-        if (strlen(g->value) == n && memcmp(g->value, p, n) == 0) {
-            return MKPERF_OK;
-        }
-        snprintf(want + at, sizeof want - at, "%s%.*s",
-                 at == 0        ? ""
-                 : p[n] == '\0' ? " or "
-                                : ", ",
-                 (int)n, p);
-        p += n + strspn(p + n, " ");
+    *out = (unsigned)g->option->store.none;
+    if (g->value == NULL) {
+        return MKPERF_OK;
     }
-    return g->value != NULL ? mkperf_given_bad(g, want) : MKPERF_OK;
+    mkperf_words(g->option->words, NULL, find_word, &f);
+    *out = (unsigned)g->option->store.min + f.before;
+    return f.found ? MKPERF_OK : mkperf_given_bad(g, f.list);
 }
 
 enum mkperf_status mkperf_given_number(const struct mkperf_given *g, void *out)

@@ -2,7 +2,6 @@
 /*
  * The table of commands, and `mkperf help`, which prints their descriptions as text, as man pages, and as completion.
  */
-#include "base/outfile.h"
 #include "cmd.h"
 
 #define ROW(name) &mkperf_##name##_command,
@@ -42,14 +41,14 @@ static const struct {
 
 static enum mkperf_status unknown_command(const char *name, struct mkperf_error *e)
 {
+    size_t n = sizeof perf_commands / sizeof *perf_commands,
+           known = mkperf_named(perf_commands, n, sizeof *perf_commands, name);
     char near[MKPERF_GUESS_TEXT];
     struct mkperf_guess guess;
 
-    for (size_t i = 0; i < sizeof perf_commands / sizeof *perf_commands; i++) {
-        if (strcmp(perf_commands[i].name, name) == 0) {
-            return mkperf_error_set(e, MKPERF_ERR_USAGE, "no command \"%s\": %s", name,
-                                    perf_commands[i].instead);
-        }
+    if (known < n) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "no command \"%s\": %s", name,
+                                perf_commands[known].instead);
     }
     mkperf_guess_begin(&guess, name);
     for (unsigned i = 0; mkperf_commands[i] != NULL; i++) {
@@ -109,7 +108,7 @@ static enum mkperf_status run_help(void *self, const struct mkperf_args *args,
     } else {
         mkperf_help_overview(stdout);
     }
-    return mkperf_stdout_flush(e);
+    return MKPERF_OK;
 }
 
 const struct mkperf_command mkperf_help_command = {
