@@ -188,7 +188,7 @@ static uint64_t member_of(const void *element, const struct mkperf_sort_key *key
     return key->bytes == sizeof(uint32_t) ? *(const uint32_t *)at : *(const uint64_t *)at;
 }
 
-static int compare_members(const void *a, const void *b, void *keys)
+int mkperf_compare_by(const void *a, const void *b, void *keys)
 {
     int order = 0;
 
@@ -203,6 +203,6 @@ void mkperf_sort_by(void *p, size_t n, size_t size, const struct mkperf_sort_key
 {
     assert(p != NULL || n == 0);
     if (n > 1) {
-        qsort_r(p, n, size, compare_members, (void *)(uintptr_t)keys);
+        qsort_r(p, n, size, mkperf_compare_by, (void *)(uintptr_t)keys);
     }
 }

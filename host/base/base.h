@@ -221,6 +221,8 @@ struct mkperf_sort_key {
     mkperf_sort_by((array), (n), sizeof *(array), (const struct mkperf_sort_key[]){__VA_ARGS__, {0, 0, false}})
 /* clang-format on */
 void mkperf_sort_by(void *p, size_t n, size_t size, const struct mkperf_sort_key *keys);
+/* Compares two elements by such members. */
+int mkperf_compare_by(const void *a, const void *b, void *keys);
 
 /* Returns the end of a noun for n things: "%" PRIu64 " sample%s", n, mkperf_plural(n). */
 static inline const char *mkperf_plural(uint64_t n)
@@ -247,60 +249,35 @@ static inline double mkperf_percent(uint64_t part, uint64_t whole)
  * caller has made room, and moves it on.
  */
 
-static inline uint16_t mkperf_get16(const uint8_t *p)
+static inline uint64_t mkperf_get_number(const uint8_t *p, size_t n)
 {
-    uint16_t v;
+    uint64_t v = 0;
 
-    memcpy(&v, p, sizeof v);
-    return le16toh(v);
-}
-
-static inline uint32_t mkperf_get32(const uint8_t *p)
-{
-    uint32_t v;
-
-    memcpy(&v, p, sizeof v);
-    return le32toh(v);
-}
-
-static inline uint64_t mkperf_get64(const uint8_t *p)
-{
-    uint64_t v;
-
-    memcpy(&v, p, sizeof v);
+    memcpy(&v, p, n);
     return le64toh(v);
 }
+#define mkperf_get16(p) ((uint16_t)mkperf_get_number((p), 2))
+#define mkperf_get32(p) ((uint32_t)mkperf_get_number((p), 4))
+#define mkperf_get64(p) mkperf_get_number((p), 8)
 
 struct mkperf_put {
     uint8_t *p;
 };
-
-static inline void mkperf_put16(struct mkperf_put *c, uint16_t v)
-{
-    v = htole16(v);
-    memcpy(c->p, &v, sizeof v);
-    c->p += sizeof v;
-}
-
-static inline void mkperf_put32(struct mkperf_put *c, uint32_t v)
-{
-    v = htole32(v);
-    memcpy(c->p, &v, sizeof v);
-    c->p += sizeof v;
-}
-
-static inline void mkperf_put64(struct mkperf_put *c, uint64_t v)
-{
-    v = htole64(v);
-    memcpy(c->p, &v, sizeof v);
-    c->p += sizeof v;
-}
 
 static inline void mkperf_put_data(struct mkperf_put *c, const void *p, size_t n)
 {
     memcpy(c->p, p, n);
     c->p += n;
 }
+
+static inline void mkperf_put_number(struct mkperf_put *c, uint64_t v, size_t n)
+{
+    v = htole64(v);
+    mkperf_put_data(c, &v, n);
+}
+#define mkperf_put16(c, v) mkperf_put_number((c), (v), 2)
+#define mkperf_put32(c, v) mkperf_put_number((c), (v), 4)
+#define mkperf_put64(c, v) mkperf_put_number((c), (v), 8)
 
 /* Writes n bytes of p, then zeros up to `room`. */
 static inline void mkperf_put_padded(struct mkperf_put *c, const void *p, size_t n, size_t room)

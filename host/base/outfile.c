@@ -34,10 +34,16 @@ static void flush_open_files(void)
     }
 }
 
-static void register_file(struct mkperf_outfile *o)
+/* Ends the opening of a file. If it failed, errno has the reason. */
+static enum mkperf_status end_opening(struct mkperf_outfile *o, bool failed, struct mkperf_error *e)
 {
     unsigned i = 0;
 
+    if (failed) {
+        keep_first_error(o);
+        mkperf_outfile_close(o);
+        return mkperf_outfile_status(o, e);
+    }
     while (i < OPEN_FILES && open_files[i] != NULL) {
         i++;
     }
@@ -45,6 +51,7 @@ static void register_file(struct mkperf_outfile *o)
         open_files[i] = o;
     }
     mkperf_out_of_memory = flush_open_files;
+    return MKPERF_OK;
 }
 
 enum mkperf_status mkperf_outfile_open(struct mkperf_outfile *o, const char *path, bool private,
@@ -67,14 +74,8 @@ enum mkperf_status mkperf_outfile_open(struct mkperf_outfile *o, const char *pat
     if (o->fd >= 0 && o->keep_old) {
         (void)fchmod(o->fd, PRIVATE); /* a file that was left there may be readable by others */
     }
-    if (o->fd < 0) {
-        keep_first_error(o);
-        mkperf_outfile_close(o);
-        return mkperf_outfile_status(o, e);
-    }
-    o->stream = standard_output || lseek(o->fd, 0, SEEK_CUR) < 0;
-    register_file(o);
-    return MKPERF_OK;
+    o->stream = o->fd >= 0 && (standard_output || lseek(o->fd, 0, SEEK_CUR) < 0);
+    return end_opening(o, o->fd < 0, e);
 }
 
 enum mkperf_status mkperf_outfile_adopt(struct mkperf_outfile *o, const char *from, uint64_t n,
@@ -85,13 +86,9 @@ enum mkperf_status mkperf_outfile_adopt(struct mkperf_outfile *o, const char *fr
     o->buffer = mkperf_xcalloc(1, MKPERF_OUTFILE_BUFFER);
     o->written = n;
     o->fd = open(from, O_RDWR | O_CLOEXEC);
-    if (o->fd < 0 || ftruncate(o->fd, (off_t)n) != 0 || lseek(o->fd, 0, SEEK_END) != (off_t)n) {
-        keep_first_error(o);
-        mkperf_outfile_close(o);
-        return mkperf_outfile_status(o, e);
-    }
-    register_file(o);
-    return MKPERF_OK;
+    return end_opening(
+        o, o->fd < 0 || ftruncate(o->fd, (off_t)n) != 0 || lseek(o->fd, 0, SEEK_END) != (off_t)n,
+        e);
 }
 
 void mkperf_outfile_write_through(struct mkperf_outfile *o, const uint8_t *p, size_t n)

@@ -165,8 +165,8 @@ void mkperf_json_known(struct mkperf_textout *t, const char *key, const char *va
 /* Writes a JSON string with its quotes. */
 void mkperf_textout_json(struct mkperf_textout *t, const char *s);
 void mkperf_textout_xml(struct mkperf_textout *t, const char *s); /* text or attribute */
-/* Writes the text unchanged, except that control characters become blanks, others that are not
- * printable U+FFFD, and `but` becomes `instead`. */
-void mkperf_textout_plain(struct mkperf_textout *t, const char *s, char but, char instead);
+/* Writes the text unchanged, except that control characters become blanks and others that are not printable U+FFFD. is_frame:
+ * semicolons, which separate the frames of a folded stack, become colons. */
+void mkperf_textout_plain(struct mkperf_textout *t, const char *s, bool is_frame);
 
 #endif

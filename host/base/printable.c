@@ -12,34 +12,31 @@ static const struct range {
     {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
 };
 
-static bool continues(const char *s, size_t n)
-{
-    for (size_t i = 1; i < n; i++) {
-        if (((unsigned char)s[i] & 0xc0) != 0x80) {
-            return false;
-        }
-    }
-    return true;
-}
+/* The first byte of a character, its length, and the range of its second byte (Unicode 15, table 3-7). */
+static const struct form {
+    uint8_t first, last, n, from, to;
+} forms[] = {
+    {0xc2, 0xdf, 2, 0x80, 0xbf}, {0xe0, 0xe0, 3, 0xa0, 0xbf}, {0xe1, 0xec, 3, 0x80, 0xbf},
+    {0xed, 0xed, 3, 0x80, 0x9f}, {0xee, 0xef, 3, 0x80, 0xbf}, {0xf0, 0xf0, 4, 0x90, 0xbf},
+    {0xf1, 0xf3, 4, 0x80, 0xbf}, {0xf4, 0xf4, 4, 0x80, 0x8f},
+};
 
 size_t mkperf_utf8(const char *s)
 {
-    unsigned char a = (unsigned char)s[0], b = a != 0 ? (unsigned char)s[1] : 0;
+    const uint8_t *p = (const uint8_t *)s;
 
-    if (a < 0x80) {
+    if (p[0] < 0x80) {
         return 1;
     }
-    if (a >= 0xc2 && a <= 0xdf) {
-        return continues(s, 2) ? 2 : 0;
-    }
-    if (a >= 0xe0 && a <= 0xef) { /* neither overlong nor a surrogate nor a noncharacter */
-        bool bad = (a == 0xe0 && b < 0xa0) || (a == 0xed && b > 0x9f) ||
-                   (a == 0xef && b == 0xbf && (unsigned char)s[2] >= 0xbe);
-        return !bad && continues(s, 3) ? 3 : 0;
-    }
-    if (a >= 0xf0 && a <= 0xf4) {
-        bool bad = (a == 0xf0 && b < 0x90) || (a == 0xf4 && b > 0x8f);
-        return !bad && continues(s, 4) ? 4 : 0;
+    for (const struct form *f = forms; f < forms + sizeof forms / sizeof *forms; f++) {
+        if (p[0] >= f->first && p[0] <= f->last && p[1] >= f->from && p[1] <= f->to) {
+            size_t n = 2;
+            while (n < f->n && (p[n] & 0xc0) == 0x80) {
+                n++;
+            }
+            bool noncharacter = p[0] == 0xef && p[1] == 0xbf && p[2] >= 0xbe;
+            return n == f->n && !noncharacter ? n : 0;
+        }
     }
     return 0;
 }

@@ -132,23 +132,6 @@ void mkperf_shape_free(const struct mkperf_shape_row *rows, void *at)
     release(rows, at, true);
 }
 
-void mkperf_shape_own(const struct mkperf_shape_row *rows, void *at)
-{
-    for (const struct mkperf_shape_row *row = rows; row->kind != MKPERF_SHAPE_ENDS; row++) {
-        if (row->kind == MKPERF_SHAPE_IS_TEXT || row->kind == MKPERF_SHAPE_IS_ARRAY) {
-            uint64_t n = count_of(at, row);
-            char *copy = n != 0 ? mkperf_xcalloc(n, row->bytes) : NULL;
-            if (copy != NULL) {
-                memcpy(copy, pointer_of(at, row), n * row->bytes);
-            }
-            for (uint64_t i = 0; row->of != NULL && i < n; i++) {
-                mkperf_shape_own(row->of, copy + i * row->bytes);
-            }
-            set_pointer(at, row, copy);
-        }
-    }
-}
-
 /* Makes room for n elements, which the input has, and takes their bytes. */
 static char *take_array(const struct mkperf_shape_row *row, void *at, uint64_t n,
                         struct mkperf_shape_input *from)
@@ -204,4 +187,15 @@ bool mkperf_shape_take(const struct mkperf_shape_row *rows, void *at,
 {
     mkperf_shape_free(rows, at);
     return take_rows(rows, at, from);
+}
+
+void mkperf_shape_own(const struct mkperf_shape_row *rows, void *at)
+{
+    struct mkperf_shape_bytes bytes = {.n = 0};
+
+    mkperf_shape_put(rows, at, &bytes);
+    struct mkperf_shape_input from = {bytes.p, bytes.n};
+    release(rows, at, false);
+    (void)take_rows(rows, at, &from);
+    free(bytes.p);
 }

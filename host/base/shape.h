@@ -111,7 +111,7 @@ struct mkperf_shape_input {
 bool mkperf_shape_take(const struct mkperf_shape_row *rows, void *at,
                        struct mkperf_shape_input *from);
 
-/* Replaces texts and arrays, which others own, by copies that the structure owns. */
+/* Replaces texts and arrays, which others own, by copies that the structure owns. No row is BEHIND. */
 void mkperf_shape_own(const struct mkperf_shape_row *rows, void *at);
 
 /* Frees what the structure owns by its rows. Pointers, counts and rooms are 0 afterwards. */

@@ -87,23 +87,26 @@ static char *at(const struct mkperf_spool *s, size_t i)
     return (char *)s->map + i * s->size;
 }
 
-/* Sorts the records with Shell's sort: most spools are nearly in order, and it takes no memory. */
-void mkperf_spool_sort(struct mkperf_spool *s, int (*compare)(const void *a, const void *b))
+/* Sorts the records with Shell's sort: most spools are in order, or nearly, and it takes no memory. */
+void mkperf_spool_sort(struct mkperf_spool *s, struct mkperf_sort_key *keys)
 {
     _Alignas(8) char moving[RECORD_MAX];
-    size_t gap = 1;
+    size_t gap = 1, sorted = 1;
 
+    while (sorted < s->count && mkperf_compare_by(at(s, sorted - 1), at(s, sorted), keys) <= 0) {
+        sorted++;
+    }
     while (gap < s->count / 3) {
         gap = 3 * gap + 1;
     }
-    for (; gap > 0; gap /= 3) {
+    for (; sorted < s->count && gap > 0; gap /= 3) {
         for (size_t i = gap; i < s->count; i++) {
             size_t to = i;
-            if (compare(at(s, i - gap), at(s, i)) <= 0) {
+            if (mkperf_compare_by(at(s, i - gap), at(s, i), keys) <= 0) {
                 continue;
             }
             memcpy(moving, at(s, i), s->size);
-            for (; to >= gap && compare(at(s, to - gap), moving) > 0; to -= gap) {
+            for (; to >= gap && mkperf_compare_by(at(s, to - gap), moving, keys) > 0; to -= gap) {
                 memcpy(at(s, to), at(s, to - gap), s->size);
             }
             memcpy(at(s, to), moving, s->size);

@@ -30,8 +30,10 @@ size_t mkperf_spool_read(struct mkperf_spool *s, size_t first, void *records, si
 /* Copies the last n records in the order in which they were added. Returns how many. */
 size_t mkperf_spool_last(struct mkperf_spool *s, void *records, size_t n);
 
-/* Sorts in place, without further memory. Not stable. */
-void mkperf_spool_sort(struct mkperf_spool *s, int (*compare)(const void *a, const void *b));
+/* Sorts in place by members (base.h), without further memory. Not stable. */
+#define MKPERF_SPOOL_SORT(spool, ...) \
+    mkperf_spool_sort((spool), (struct mkperf_sort_key[]){__VA_ARGS__, {0, 0, false}})
+void mkperf_spool_sort(struct mkperf_spool *s, struct mkperf_sort_key *keys);
 void mkperf_spool_close(struct mkperf_spool *s); /* idempotent */
 
 #endif

@@ -78,66 +78,66 @@ static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 
 /* Bytes that no form escapes: most of what is written. */
 static const bool ordinary[256] = {
-    [' ' ... '!'] = true, ['#' ... '%'] = true, ['\'' ... ';'] = true,
+    [' ' ... '!'] = true, ['#' ... '%'] = true, ['\'' ... ':'] = true,
     ['=' ... '='] = true, ['?' ... '['] = true, [']' ... '~'] = true,
 };
 
-/* Writes s; escape returns the replacement of a character, NULL for itself. */
-static void put_escaped(struct mkperf_textout *t, const char *s,
-                        const char *(*escape)(char c, char room[8]))
+/* What is written instead of an ASCII character; NULL: the character itself. */
+typedef const char *const escapes[128];
+static escapes
+    json = {['"'] = "\\\"", ['\\'] = "\\\\"},
+    frame = {[';'] = ":"}, field = {['"'] = "\"\""}, nothing,
+    xml = {['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;", ['\n'] = "&#10;"};
+
+/* Writes s. control: the form of other control characters. */
+static void put_escaped(struct mkperf_textout *t, const char *s, escapes of, const char *control)
 {
-    const char *from = s, *instead;
+    const char *from = s;
     char room[8];
 
     while (*s != '\0') {
-        if (ordinary[(unsigned char)*s]) {
+        unsigned char c = (unsigned char)*s;
+        if (ordinary[c]) {
             s++;
             continue;
         }
         size_t n = mkperf_utf8(s);
-        instead = n == 1 ? escape(*s, room) : mkperf_printable_char(s) == 0 ? replacement : NULL;
+        const char *instead = n == 1 ? of[c] : mkperf_printable_char(s) == 0 ? replacement : NULL;
+        if (instead == NULL && (c < 0x20 || c == 0x7f)) {
+            snprintf(room, sizeof room, control, c);
+            instead = room;
+        }
+        n = n > 0 ? n : 1;
         if (instead != NULL) {
             mkperf_textout_put(t, from, (size_t)(s - from));
             mkperf_textout_puts(t, instead);
+            from = s + n;
         }
-        s += n > 0 ? n : 1;
-        if (instead != NULL) {
-            from = s;
-        }
+        s += n;
     }
     mkperf_textout_put(t, from, (size_t)(s - from));
 }
 
-static const char *escape_json(char c, char room[8])
-{
-    if (c == '"' || c == '\\') {
-        snprintf(room, 8, "\\%c", c);
-        return room;
-    }
-    if ((unsigned char)c < 0x20 || c == 0x7f) {
-        snprintf(room, 8, "\\u%04x", (unsigned)c);
-        return room;
-    }
-    return NULL;
-}
-
-static const char *escape_field(char c, char room[8])
-{
-    (void)room;
-    return c == '"' ? "\"\"" : NULL;
-}
-
-static void put_quoted(struct mkperf_textout *t, const char *s,
-                       const char *(*escape)(char c, char room[8]))
+static void put_quoted(struct mkperf_textout *t, const char *s, escapes of, const char *control)
 {
     mkperf_textout_put(t, "\"", 1);
-    put_escaped(t, s, escape);
+    put_escaped(t, s, of, control);
     mkperf_textout_put(t, "\"", 1);
 }
 
 void mkperf_textout_json(struct mkperf_textout *t, const char *s)
 {
-    put_quoted(t, s, escape_json);
+    put_quoted(t, s, json, "\\u%04x");
+}
+
+void mkperf_textout_xml(struct mkperf_textout *t, const char *s)
+{
+    put_escaped(t, s, xml, replacement);
+}
+
+void mkperf_textout_plain(struct mkperf_textout *t, const char *s, bool is_frame)
+{
+    put_escaped(t, s, is_frame ? frame : nothing, " ");
 }
 
 /* Writes the value of a conversion. `at` is behind its %. Returns the rest of the format. */
@@ -163,9 +163,9 @@ static const char *put_value(struct mkperf_textout *t, const char *at, va_list *
         if (t->separator == NULL && s == NULL) {
             mkperf_textout_puts(t, "null");
         } else if (t->separator == NULL) {
-            put_quoted(t, s, escape_json);
+            mkperf_textout_json(t, s);
         } else if (s != NULL && !name && strstr(s, t->separator) != NULL) {
-            put_quoted(t, s, escape_field);
+            put_quoted(t, s, field, "%c");
         } else if (s != NULL && !name) {
             mkperf_textout_puts(t, s);
         }
@@ -230,50 +230,4 @@ void mkperf_json_known(struct mkperf_textout *t, const char *key, const char *va
     if (value != NULL && *value != '\0') {
         mkperf_json(t, ",%s:%s", key, value);
     }
-}
-
-static const char *escape_xml(char c, char room[8])
-{
-    (void)room;
-    switch (c) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '"':
-        return "&quot;";
-    case '\n':
-        return "&#10;";
-    default:
-        return (unsigned char)c < 0x20 || c == 0x7f ? replacement : NULL;
-    }
-}
-
-void mkperf_textout_xml(struct mkperf_textout *t, const char *s)
-{
-    put_escaped(t, s, escape_xml);
-}
-
-void mkperf_textout_plain(struct mkperf_textout *t, const char *s, char but, char instead)
-{
-    const char *from = s;
-
-    while (*s != '\0') {
-        size_t n = mkperf_utf8(s);
-        bool control = n == 1 && ((unsigned char)*s < 0x20 || *s == 0x7f);
-        bool hidden = n != 1 && mkperf_printable_char(s) == 0;
-
-        n = n != 0 ? n : 1;
-        if (control || hidden || *s == but) {
-            mkperf_textout_put(t, from, (size_t)(s - from));
-            mkperf_textout_puts(t, hidden      ? replacement
-                                   : *s == but ? (const char[]){instead, '\0'}
-                                               : " ");
-            from = s + n;
-        }
-        s += n;
-    }
-    mkperf_textout_put(t, from, (size_t)(s - from));
 }

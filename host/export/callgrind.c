@@ -109,7 +109,7 @@ static void add_chain(struct callgrind *g, const struct mkperf_profile_chain *ch
 /* Writes a text in a line. */
 static void put_plain(struct callgrind *g, const char *text)
 {
-    mkperf_textout_plain(g->t, text, '\n', ' ');
+    mkperf_textout_plain(g->t, text, false);
 }
 
 /* Writes the lines ob=, fl= and fn= of a function. `prefix` is "c" for a callee, and "" otherwise. */

@@ -166,7 +166,7 @@ enum mkperf_status mkperf_folded_write(const struct mkperf_export *x, struct mkp
             while (n-- > 0) {
                 struct stack_label label = stack_tree_label(&tree, path[n]);
 
-                mkperf_textout_plain(t, stack_tree_text(&tree, label.name), ';', ':');
+                mkperf_textout_plain(t, stack_tree_text(&tree, label.name), true);
                 if (label.kind == STACK_KERNEL) {
                     mkperf_textout_puts(t, "_[k]");
                 } else if (label.kind == STACK_INLINED) {

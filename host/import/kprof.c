@@ -487,22 +487,16 @@ static enum mkperf_status index_sample(struct kprof *k, const struct kprof_recor
     return mkperf_spool_add(&k->index, &index, k->e);
 }
 
-static int compare_index(const void *a, const void *b)
-{
-    const struct kprof_index *x = a, *y = b;
-
-    return x->time_ns != y->time_ns ? mkperf_compare(x->time_ns, y->time_ns)
-                                    : mkperf_compare(x->offset, y->offset);
-}
-
 static enum mkperf_status first_reading(struct kprof *k)
 {
+    const struct kprof_index *index = NULL;
+
     MKPERF_TRY(mkperf_spool_open(&k->index, sizeof(struct kprof_index), k->e));
     MKPERF_TRY(each_record(k, count_and_map));
     MKPERF_TRY(choose_era(k));
     MKPERF_TRY(each_record(k, index_sample));
     MKPERF_TRY(mkperf_spool_map(&k->index, k->e));
-    mkperf_spool_sort(&k->index, compare_index);
+    MKPERF_SPOOL_SORT(&k->index, MKPERF_UP(index, time_ns), MKPERF_UP(index, offset));
     MKPERF_SORT(k->map, k->nmaps, MKPERF_UP(k->map, pid), MKPERF_UP(k->map, time_ns),
                 MKPERF_UP(k->map, order));
     k->other_infos = 0; /* the second reading counts them */

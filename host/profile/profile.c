@@ -46,12 +46,10 @@ struct mkperf_question mkperf_profile_question(struct mkperf_profile *p)
         return q;
     }
     FILE *to = mkperf_memstream_open(&text, &n);
-    fprintf(to, "profile");
-    fprintf(to, "%s%s%s", p->wide || !p->leaves_only ? " callers" : "",
-            p->wide || p->cores ? " cores" : "", p->off_cpu ? " off-cpu" : "");
-    fprintf(to, "%s%s%s", p->utilisation ? " util" : "", p->runs ? " runs" : "",
-            p->latency ? " latency" : "");
-    fprintf(to, " quantum %" PRIu64, p->slices.quantum_ns);
+    fprintf(to, "profile%s%s%s%s%s%s quantum %" PRIu64,
+            p->wide || !p->leaves_only ? " callers" : "", p->wide || p->cores ? " cores" : "",
+            p->off_cpu ? " off-cpu" : "", p->utilisation ? " util" : "", p->runs ? " runs" : "",
+            p->latency ? " latency" : "", p->slices.quantum_ns);
     if (f->has_time) {
         fprintf(to, " time %" PRIu64 " %" PRIu64, f->from_ns, f->to_ns);
     }
@@ -467,7 +465,6 @@ static enum mkperf_status add_reading(void *self, const struct mkperf_queue_read
 }
 
 const struct mkperf_sink_ops mkperf_profile_ops = {
-    .name = "profile",
     .begin = begin_profile,
     .pd = add_pd,
     .events = add_events,
@@ -501,29 +498,28 @@ struct mkperf_chain_head mkperf_profile_head(const struct mkperf_profile *p, uin
 uint32_t mkperf_profile_addresses(const struct mkperf_profile *p, uint32_t chain,
                                   struct mkperf_address out[MKPERF_PLACES_MAX])
 {
-    uint32_t words, at = MKPERF_PROFILE_ADDRESSES, n = 0;
+    uint32_t words, at = MKPERF_PROFILE_ADDRESSES;
     const uint64_t *key = mkperf_hash_key(&p->chains, chain, &words);
-    uint32_t flags = (uint32_t)key[MKPERF_PROFILE_FLAGS], pd = (uint32_t)key[MKPERF_PROFILE_THREAD];
-    bool others = flags & MKPERF_PROFILE_OTHER_PDS, user = !(flags & MKPERF_SAMPLE_NO_USER);
-    char guest = mkperf_guest_letter(flags);
+    struct mkperf_chain callers;
+    struct mkperf_sample s = {.pd = (uint32_t)key[MKPERF_PROFILE_THREAD],
+                              .flags = (uint32_t)key[MKPERF_PROFILE_FLAGS],
+                              .callers = &callers};
+    bool others = s.flags & MKPERF_PROFILE_OTHER_PDS;
 
-    if (flags & MKPERF_SAMPLE_KERNEL) {
-        out[n++] = (struct mkperf_address){.addr = key[at++], .pd = pd, .kernel = true};
+    if (s.flags & MKPERF_SAMPLE_KERNEL) {
+        s.kernel_pc = key[at++];
     }
-    if (flags & MKPERF_SAMPLE_BLOCKED) {
-        out[n++] = (struct mkperf_address){.addr = key[at++], .pd = pd, .blocked = true};
+    if (s.flags & MKPERF_SAMPLE_BLOCKED) {
+        s.wait = key[at++];
     }
-    if (user) {
-        out[n++] = (struct mkperf_address){.addr = key[at++], .pd = pd, .guest = guest};
+    if (!(s.flags & MKPERF_SAMPLE_NO_USER)) {
+        s.pc = key[at++];
     }
-    for (; at < words; at += others ? 2 : 1) {
-        out[n++] = (struct mkperf_address){.addr = key[at],
-                                           .pd = others ? (uint32_t)key[at + 1] : pd,
-                                           .kernel = !user,
-                                           .guest = guest,
-                                           .is_return = true};
+    for (callers.n = 0; at < words; at += others ? 2 : 1) {
+        callers.caller[callers.n++] =
+            (struct mkperf_caller){.addr = key[at], .pd = others ? (uint32_t)key[at + 1] : s.pd};
     }
-    return n;
+    return mkperf_sample_addresses(&s, out);
 }
 
 void mkperf_profile_chain(struct mkperf_profile *p, uint32_t number,
@@ -590,37 +586,19 @@ uint64_t mkperf_profile_lost(const struct mkperf_profile *p)
     return mkperf_lost_sum(p->lost);
 }
 
-static int compare_samples(const void *a, const void *b)
-{
-    const struct mkperf_profile_sample *x = a, *y = b;
-    int order = mkperf_compare(x->time_ns, y->time_ns);
-
-    order = order != 0 ? order : mkperf_compare(x->core, y->core);
-    return order != 0 ? order : mkperf_compare(x->order, y->order);
-}
-
-static int compare_losses(const void *a, const void *b)
-{
-    return mkperf_compare(((const struct mkperf_lost *)a)->time_ns,
-                          ((const struct mkperf_lost *)b)->time_ns);
-}
-
-static int compare_marks(const void *a, const void *b)
-{
-    const struct mkperf_profile_mark *x = a, *y = b;
-    int order = mkperf_compare(x->time_ns, y->time_ns);
-
-    return order != 0 ? order : mkperf_compare(x->order, y->order);
-}
-
 enum mkperf_status mkperf_profile_order(struct mkperf_profile *p, struct mkperf_error *e)
 {
+    const struct mkperf_profile_sample *sample = NULL;
+    const struct mkperf_lost *lost = NULL;
+    const struct mkperf_profile_mark *mark = NULL;
+
     for (unsigned i = 0; i < (p->schedule.open ? SPOOLS : SPOOLS_OF_SAMPLES); i++) {
         MKPERF_TRY(mkperf_spool_map(spool_of(p, i), e));
     }
-    mkperf_spool_sort(&p->samples, compare_samples);
-    mkperf_spool_sort(&p->losses, compare_losses);
-    mkperf_spool_sort(&p->marks, compare_marks);
+    MKPERF_SPOOL_SORT(&p->samples, MKPERF_UP(sample, time_ns), MKPERF_UP(sample, core),
+                      MKPERF_UP(sample, order));
+    MKPERF_SPOOL_SORT(&p->losses, MKPERF_UP(lost, time_ns));
+    MKPERF_SPOOL_SORT(&p->marks, MKPERF_UP(mark, time_ns), MKPERF_UP(mark, order));
     return MKPERF_OK;
 }
 

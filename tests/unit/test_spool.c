@@ -74,7 +74,7 @@ static void test_sorts(void **state)
         assert_int_equal(mkperf_spool_last(&s, last, 3), 3);
         assert_memory_equal(last, want + RECORDS - 3, sizeof last);
         assert_int_equal(mkperf_spool_map(&s, &e), MKPERF_OK);
-        mkperf_spool_sort(&s, by_key);
+        MKPERF_SPOOL_SORT(&s, MKPERF_UP(want, key), MKPERF_UP(want, number));
         qsort(want, RECORDS, sizeof *want, by_key);
         assert_memory_equal(s.map, want, RECORDS * sizeof *want);
         mkperf_spool_close(&s);
