@@ -11,7 +11,7 @@ static void print_of_window(const struct agent_window *w, const char *text)
 
 /* The end of the chain if no outbox wants a file. */
 static const struct mkperf_sink_ops no_file = {
-    .name = "none", .reads = true, .events = mkperf_ignore_events, .sched = mkperf_ignore_sched};
+    .reads = true, .events = mkperf_ignore_events, .sched = mkperf_ignore_sched};
 
 static void close_chain(struct agent_window *w)
 {
@@ -306,7 +306,6 @@ static void abandon(void *self)
 struct mkperf_sink agent_window_sink(struct agent_window *w)
 {
     static const struct mkperf_sink_ops ops = {
-        .name = "window",
         .reads = true,
         .begin = begin,
         .pd = add_pd,

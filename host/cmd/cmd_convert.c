@@ -177,7 +177,6 @@ static enum mkperf_status passing_end(void *self, const struct mkperf_totals *to
 }
 
 static const struct mkperf_sink_ops passing_ops = {
-    .name = "passing",
     .reads = true,
     .relays = true,
     .begin = passing_begin,

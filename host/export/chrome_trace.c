@@ -198,7 +198,6 @@ enum mkperf_status mkperf_chrome_open(const struct mkperf_export *x, struct mkpe
                                       struct mkperf_error *e)
 {
     static const struct mkperf_sink_ops ops = {
-        .name = "chrome",
         .reads = true,
         .begin = chrome_begin,
         .pd = put_pd_names,

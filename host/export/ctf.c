@@ -196,7 +196,6 @@ enum mkperf_status mkperf_ctf_open(const struct mkperf_export *x, struct mkperf_
                                    struct mkperf_error *e)
 {
     static const struct mkperf_sink_ops ops = {
-        .name = "ctf",
         .reads = true,
         .begin = ctf_begin,
         .pd = mkperf_places_pd,

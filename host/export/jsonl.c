@@ -321,7 +321,6 @@ enum mkperf_status mkperf_jsonl_open(const struct mkperf_export *x, struct mkper
                                      struct mkperf_error *e)
 {
     static const struct mkperf_sink_ops ops = {
-        .name = "jsonl",
         .reads = true,
         .begin = jsonl_begin,
         .pd = print_pd,

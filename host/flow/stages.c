@@ -375,7 +375,6 @@ static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
 struct mkperf_sink mkperf_flow_sink(struct mkperf_flow *f)
 {
     static const struct mkperf_sink_ops ops = {
-        .name = "flow",
         .reads = true,
         .relays = true,
         .begin = on_begin,

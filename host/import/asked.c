@@ -81,7 +81,6 @@ static enum mkperf_status inner_end(void *self, const struct mkperf_totals *tota
 struct mkperf_sink mkperf_asked_inner(struct mkperf_asked *a, struct mkperf_sink to)
 {
     static const struct mkperf_sink_ops ops = {
-        .name = "asked",
         .reads = true,
         .relays = true,
         .begin = inner_begin,
@@ -106,7 +105,6 @@ static enum mkperf_status outer_pd(void *self, const struct mkperf_pd *pd, struc
 struct mkperf_sink mkperf_asked_outer(struct mkperf_asked *a, struct mkperf_sink to)
 {
     static const struct mkperf_sink_ops ops = {
-        .name = "asked",
         .reads = true,
         .relays = true,
         .pd = outer_pd,
@@ -137,8 +135,7 @@ static enum mkperf_status compare_pd(void *self, const struct mkperf_pd *pd, str
 /* Returns whether the PDs that are mkperf's own by the recording and their ELFs are the ones of the snapshot. */
 static bool are_marked(const struct mkperf_asked *a)
 {
-    static const struct mkperf_sink_ops ops = {
-        .name = "marked", .pd = compare_pd, .sched = mkperf_ignore_sched};
+    static const struct mkperf_sink_ops ops = {.pd = compare_pd, .sched = mkperf_ignore_sched};
     struct marked m = {.asked = a, .same = true};
     struct mkperf_checks *checks =
         mkperf_checks_new((struct mkperf_sink){.ops = &ops, .self = &m}, NULL, false);

@@ -204,8 +204,8 @@ enum mkperf_status mkperf_recorder_replay(struct mkperf_recorder *r, struct mkpe
  */
 
 /* A sink that discards everything, also sessions with other events and scheduling events. */
-static const struct mkperf_sink_ops no_sink = {
-    .name = "none", .events = mkperf_ignore_events, .sched = mkperf_ignore_sched};
+static const struct mkperf_sink_ops no_sink = {.events = mkperf_ignore_events,
+                                               .sched = mkperf_ignore_sched};
 
 void mkperf_recorder_talk_init(void *recorder)
 {

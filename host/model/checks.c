@@ -120,10 +120,13 @@ struct mkperf_checks {
 
 /* The sums of a core or an event: over the PDs that are compared, over all, and what mkperf's own PDs have more by counts. */
 struct sums {
+    const char *event; /* "": the group is a core */
     double weight, squares, exact, all_weight, all_exact, own_more;
     double unknown; /* the part of the time, the events or the samples that may belong to any PD */
+    double heaviest, ends;    /* weight of a sample, and of the parts of intervals at the ends */
     uint64_t samples, shares; /* shares 0: nothing is compared */
-    bool idle;                /* the sums include idle */
+    uint32_t group;
+    bool idle; /* the sums include idle */
 };
 
 bool mkperf_module_is_profiler(struct mkperf_module *module)
@@ -403,7 +406,7 @@ static bool is_compared(const struct mkperf_checks *a, const struct cell *cell, 
 static struct sums sum_cells(const struct mkperf_checks *a, const struct cells *cells,
                              uint32_t group, bool idle)
 {
-    struct sums s = {.idle = idle};
+    struct sums s = {.group = group, .event = "", .idle = idle};
 
     for (uint32_t i = 0; i < cells->keys.count; i++) {
         const struct cell *cell = &cells->cell[i];
@@ -425,12 +428,17 @@ static struct sums sum_cells(const struct mkperf_checks *a, const struct cells *
     return s;
 }
 
-/* Returns why nothing is compared, or NULL. */
-static const char *too_little(const struct sums *s)
+/* Decides whether a group is compared. If not, *why gets the reason, unless the group is an event that did not occur. */
+static void check_group(struct sums *s, const char **why)
 {
-    return s->samples < LEAST_SAMPLES || s->exact <= 0 ? "too few samples"
-           : s->unknown > UNKNOWN_MAX                  ? "too much is lost"
-                                                       : NULL;
+    bool few = s->samples < LEAST_SAMPLES || s->exact <= 0;
+
+    if (few || s->unknown > UNKNOWN_MAX) {
+        s->shares = 0;
+        if (*s->event == '\0' || s->all_exact + s->all_weight > 0) {
+            *why = few ? "too few samples" : "too much is lost";
+        }
+    }
 }
 
 double mkperf_share_limit(double p, double weight, double squares, double heaviest, double m,
@@ -445,34 +453,52 @@ double mkperf_share_limit(double p, double weight, double squares, double heavie
     return *error * sqrt(2 * EXCESS * l) + l / 3 * heaviest / weight;
 }
 
-/* Notes a difference in relation to what may be. Returns whether it is the largest one so far. */
-static bool note_difference(struct mkperf_agreed *to, const char *pd, double by_samples,
-                            double exact, double error, double may)
+/* Notes a difference in relation to what may be. */
+static void note_difference(struct mkperf_agreed *to, const struct sums *of, const char *pd,
+                            double by_samples, double exact, double error, double may)
 {
     double off = fabs(by_samples - exact) / may;
 
     to->compared++;
     to->contradicted += off > 1;
-    if (off < to->off) {
-        return false;
+    if (off >= to->off) {
+        to->off = off;
+        to->by_samples_ppm = (uint64_t)(by_samples * 1e6 + 0.5);
+        to->by_events_ppm = (uint64_t)(exact * 1e6 + 0.5);
+        to->error_ppm = (uint64_t)(error * 1e6 + 0.5);
+        to->core = of->group;
+        to->busy_only = !of->idle;
+        snprintf(to->pd, sizeof to->pd, "%s", pd);
+        snprintf(to->event, sizeof to->event, "%s", of->event);
     }
-    to->off = off;
-    to->by_samples_ppm = (uint64_t)(by_samples * 1e6 + 0.5);
-    to->by_events_ppm = (uint64_t)(exact * 1e6 + 0.5);
-    to->error_ppm = (uint64_t)(error * 1e6 + 0.5);
-    snprintf(to->pd, sizeof to->pd, "%s", pd);
-    return true;
+}
+
+/* Compares the shares of PDs in their groups, of which there are sums. m: how many shares are compared. */
+static void compare_cells(const struct mkperf_checks *a, const struct cells *cells,
+                          const struct sums *sums, double m, struct mkperf_agreed *to)
+{
+    for (uint32_t i = 0; i < cells->keys.count; i++) {
+        const struct cell *cell = &cells->cell[i];
+        const struct sums *s = &sums[cell->group];
+
+        if (s->shares != 0 && is_compared(a, cell, s->idle)) {
+            double p = (double)cell->exact / s->exact, error;
+            double may = mkperf_share_limit(p, s->weight, s->squares, s->heaviest, m, &error) +
+                         s->ends / s->weight + s->unknown +
+                         SWITCH_NS * (double)cell->switches / s->exact;
+            note_difference(to, s, name_of(a, cell->pd), cell->weight / s->weight, p, error, may);
+        }
+    }
 }
 
 /* Compares the PDs' shares of the time of all cores. */
-static void compare_cores(struct mkperf_checks *a, const struct mkperf_totals *totals)
+static void compare_cores(const struct mkperf_checks *a, const struct mkperf_totals *totals,
+                          struct mkperf_agreed *to)
 {
     struct sums *sums = mkperf_xcalloc((size_t)a->ncores + 1, sizeof *sums);
-    double m = 0, error; /* m: how many shares are compared */
+    const char *why = a->ncores == 0 ? "too few samples" : "";
+    double m = 0; /* how many shares are compared */
 
-    if (a->ncores == 0) {
-        snprintf(a->agreed.not, sizeof a->agreed.not, "too few samples");
-    }
     for (uint32_t core = 0; core < a->ncores; core++) {
         struct sums *b = &sums[core], busy = sum_cells(a, &a->by_core, core, false);
         bool by_core = core < totals->ncores;
@@ -486,80 +512,29 @@ static void compare_cores(struct mkperf_checks *a, const struct mkperf_totals *t
         if (2 * (b->weight - busy.weight) * busy.exact < busy.weight * (b->exact - busy.exact)) {
             *b = busy; /* idle has less than half of the samples that its time would have */
         }
+        b->heaviest = a->core[core].heaviest;
+        b->ends = ENDS * b->heaviest;
         b->unknown = gaps / (b->all_exact + gaps + 1) +
                      (lost + (double)totals->unordered) / (samples + lost + 1) +
                      late / (b->all_weight + 1);
-        const char *why = too_little(b);
-        if (why != NULL) {
-            snprintf(a->agreed.not, sizeof a->agreed.not, "%s", why);
-            b->shares = 0;
-        }
+        check_group(b, &why);
         m += (double)b->shares;
     }
-    for (uint32_t i = 0; i < a->by_core.keys.count; i++) {
-        const struct cell *cell = &a->by_core.cell[i];
-        const struct sums *b = &sums[cell->group];
-        if (b->shares == 0 || !is_compared(a, cell, b->idle)) {
-            continue;
-        }
-        double p = (double)cell->exact / b->exact, heaviest = a->core[cell->group].heaviest;
-        double may = mkperf_share_limit(p, b->weight, b->squares, heaviest, m, &error) +
-                     ENDS * heaviest / b->weight + b->unknown +
-                     SWITCH_NS * (double)cell->switches / b->exact;
-        if (note_difference(&a->agreed, name_of(a, cell->pd), cell->weight / b->weight, p, error,
-                            may)) {
-            a->agreed.core = cell->group;
-            a->agreed.busy_only = !b->idle;
-        }
-    }
+    snprintf(to->not, sizeof to->not, "%s", why);
+    compare_cells(a, &a->by_core, sums, m, to);
     free(sums);
-}
-
-static void compare_event(const struct mkperf_checks *a, uint32_t event,
-                          const struct mkperf_totals *t, struct mkperf_agreed *to)
-{
-    const struct cells *cells = &a->by_event;
-    struct sums s = sum_cells(a, cells, event, true);
-    double lost = (double)mkperf_lost_sum(t->lost);
-    double lost_share = lost / ((double)t->samples + lost + 1), error;
-    double own = s.own_more > 0 && !a->selected ? s.own_more : 0;
-    uint32_t cores = (uint32_t)__builtin_popcount(mkperf_session_cores(&a->session));
-    double heaviest = a->event_of[event].heaviest, ends = ENDS * heaviest * (cores > 1 ? cores : 1);
-    const char *name = a->session.event[event].name;
-
-    s.unknown = lost_share + ((double)t->late_events + own) / (s.weight + 1);
-    const char *why = too_little(&s);
-    if (why != NULL) {
-        if (s.all_exact > 0 || s.all_weight > 0) {
-            snprintf(to->not, sizeof to->not, "%s", why);
-        }
-        return;
-    }
-    for (uint32_t i = 0; i < cells->keys.count; i++) {
-        const struct cell *cell = &cells->cell[i];
-        if (cell->group != event || !is_compared(a, cell, true)) {
-            continue;
-        }
-        double p = (double)cell->exact / s.exact;
-        double may =
-            mkperf_share_limit(p, s.weight, s.squares, heaviest, (double)cells->keys.count, &error);
-        if (note_difference(to, name_of(a, cell->pd), cell->weight / s.weight, p, error,
-                            may + ends / s.weight + s.unknown)) {
-            snprintf(to->event, sizeof to->event, "%s", name);
-        }
-    }
-    /* A core without a sample may have any part of its first interval. */
-    if (!a->selected && (uint32_t)__builtin_popcountll(a->event_of[event].cores) >= cores &&
-        note_difference(to, "the sum", s.all_weight / s.all_exact, 1, 0,
-                        ends / s.all_exact + lost_share)) {
-        snprintf(to->event, sizeof to->event, "%s", name);
-    }
 }
 
 /* Compares all samples with the counts of the target. */
 static void compare_counts(struct mkperf_checks *a, const struct mkperf_totals *t,
                            struct mkperf_agreed *to)
 {
+    uint32_t cores = (uint32_t)__builtin_popcount(mkperf_session_cores(&a->session));
+    double lost = (double)mkperf_lost_sum(t->lost);
+    double lost_share = lost / ((double)t->samples + lost + 1);
+    struct sums sums[MKPERF_MODEL_EVENTS] = {{.shares = 0}};
+    const char *why = "";
+
     a->counts = t->counts;
     if (t->counts == NULL || t->counts->n == 0 || t->restarts != 0) {
         snprintf(to->not, sizeof to->not, "%s",
@@ -581,7 +556,26 @@ static void compare_counts(struct mkperf_checks *a, const struct mkperf_totals *
         }
     }
     for (uint32_t event = 0; event < a->session.nevents; event++) {
-        compare_event(a, event, t, to);
+        struct sums *s = &sums[event];
+
+        *s = sum_cells(a, &a->by_event, event, true);
+        double own = s->own_more > 0 && !a->selected ? s->own_more : 0;
+        s->event = a->session.event[event].name;
+        s->heaviest = a->event_of[event].heaviest;
+        s->ends = ENDS * s->heaviest * (cores > 1 ? cores : 1);
+        s->unknown = lost_share + ((double)t->late_events + own) / (s->weight + 1);
+        check_group(s, &why);
+    }
+    snprintf(to->not, sizeof to->not, "%s", why);
+    compare_cells(a, &a->by_event, sums, (double)a->by_event.keys.count, to);
+    for (uint32_t event = 0; event < a->session.nevents && !a->selected; event++) {
+        const struct sums *s = &sums[event];
+
+        /* A core without a sample may have any part of its first interval. */
+        if (s->shares != 0 && (uint32_t)__builtin_popcountll(a->event_of[event].cores) >= cores) {
+            note_difference(to, s, "the sum", s->all_weight / s->all_exact, 1, 0,
+                            s->ends / s->all_exact + lost_share);
+        }
     }
 }
 
@@ -615,7 +609,7 @@ static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
         charge(a, core, a->core[core].last);
     }
     if (a->on) {
-        compare_cores(a, totals);
+        compare_cores(a, totals, &a->agreed);
     }
     /* Sums the time of mkperf's own PDs. */
     uint64_t work_ns = 0;
@@ -658,7 +652,6 @@ static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
 struct mkperf_sink mkperf_checks_sink(struct mkperf_checks *a)
 {
     static const struct mkperf_sink_ops ops = {
-        .name = "checks",
         .reads = true,
         .relays = true,
         .begin = on_begin,

@@ -31,20 +31,18 @@ const char *mkperf_core_problem(const struct mkperf_core *core, char room[MKPERF
 void mkperf_cores_print(const struct mkperf_totals *t, const char *first, const char *rest,
                         FILE *out)
 {
+    char text[MKPERF_LOST_TEXT];
+
     for (unsigned i = 0; i < t->ncores && t->ncores > 1; i++) {
         const struct mkperf_core *c = &t->core[i];
-        const char *before = " (";
+        const char *where = mkperf_lost_text(c->lost, text);
 
         fprintf(out, "%score %u  %" PRIu64 " sample%s (%.2f %%), %" PRIu64 " lost",
                 i == 0 ? first : rest, i, c->samples, mkperf_plural(c->samples),
                 mkperf_percent(c->samples, t->samples), mkperf_lost_sum(c->lost));
-        for (unsigned k = 0; k < MKPERF_LOST_PLACES; k++) {
-            if (c->lost[k] != 0) {
-                fprintf(out, "%s%s %" PRIu64, before, mkperf_loss_places[k].key, c->lost[k]);
-                before = ", ";
-            }
+        if (*where != '\0') {
+            fprintf(out, " (%s)", where);
         }
-        fprintf(out, before[0] == ',' ? ")" : "");
         if (c->late_events != 0) {
             fprintf(out, ", %" PRIu64 " late events", c->late_events);
         }

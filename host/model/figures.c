@@ -264,14 +264,23 @@ uint64_t mkperf_lost_sum(const uint64_t lost[MKPERF_LOST_PLACES])
     return sum;
 }
 
-static uint64_t *value_in(const struct mkperf_figure *f, struct mkperf_totals *t)
+const char *mkperf_lost_text(const uint64_t lost[MKPERF_LOST_PLACES], char text[MKPERF_LOST_TEXT])
 {
-    return (uint64_t *)(void *)((char *)t + f->at);
+    size_t n = 0;
+
+    text[0] = '\0';
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        if (lost[i] != 0) {
+            n += (size_t)snprintf(text + n, MKPERF_LOST_TEXT - n, "%s%s %" PRIu64,
+                                  n != 0 ? ", " : "", mkperf_loss_places[i].key, lost[i]);
+        }
+    }
+    return text;
 }
 
-static uint64_t value_of(const struct mkperf_figure *f, const struct mkperf_totals *t)
+static uint64_t *value_in(const struct mkperf_figure *f, const struct mkperf_totals *t)
 {
-    return *(const uint64_t *)(const void *)((const char *)t + f->at);
+    return (uint64_t *)((uintptr_t)t + f->at);
 }
 
 static const struct mkperf_figure *find_figure(const char *key)
@@ -297,7 +306,7 @@ void mkperf_figures_add(struct mkperf_totals *to, const struct mkperf_totals *t,
 {
     for (unsigned i = 0; i < FIGURES; i++) {
         if ((figures[i].is & NO_COUNT) == 0) {
-            add_count(value_in(&figures[i], to), value_of(&figures[i], t), subtract);
+            add_count(value_in(&figures[i], to), *value_in(&figures[i], t), subtract);
         }
     }
     for (unsigned i = 0; i < MKPERF_MAX_CORES; i++) {
@@ -339,7 +348,7 @@ void mkperf_figures_each(enum mkperf_figure_section from, enum mkperf_figure_sec
     const struct mkperf_figure *f;
 
     for (unsigned order = from; (f = next_figure(MKPERF_FIGURE_JSON, &order, to)) != NULL;) {
-        member(self, f->key, value_of(f, t));
+        member(self, f->key, *value_in(f, t));
     }
 }
 
@@ -352,7 +361,7 @@ void mkperf_figures_texts(enum mkperf_figure_output output, enum mkperf_figure_s
 
     for (unsigned order = from; (f = next_figure(output, &order, to)) != NULL;) {
         const struct line *line = &f->in[output];
-        uint64_t value = line->write == NULL ? value_of(f, t) : 0;
+        uint64_t value = line->write == NULL ? *value_in(f, t) : 0;
         char *text = NULL;
         size_t n = 0;
         FILE *out = mkperf_memstream_open(&text, &n);
@@ -412,7 +421,7 @@ void mkperf_figures_write(const struct mkperf_totals *t, bool recovered, FILE *o
 {
     for (unsigned i = 0; i < FIGURES; i++) {
         if (!recovered || figures[i].is & RECOVERED) {
-            fprintf(out, "%s %" PRIu64 "\n", figures[i].key, value_of(&figures[i], t));
+            fprintf(out, "%s %" PRIu64 "\n", figures[i].key, *value_in(&figures[i], t));
         }
     }
 }

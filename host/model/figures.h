@@ -25,6 +25,10 @@ extern const struct mkperf_loss_place mkperf_loss_places[MKPERF_LOST_PLACES];
 /* Returns the number of samples that were lost in all places. */
 uint64_t mkperf_lost_sum(const uint64_t lost[MKPERF_LOST_PLACES]);
 
+/* Stores where samples were lost: "ring 3, link 4"; "" if none were. */
+enum { MKPERF_LOST_TEXT = 160 };
+const char *mkperf_lost_text(const uint64_t lost[MKPERF_LOST_PLACES], char text[MKPERF_LOST_TEXT]);
+
 /* Outputs that print a figure as a line of text or as a member. */
 enum mkperf_figure_output {
     MKPERF_FIGURE_HEAD,    /* the head of reports: "# TITLE TEXT" */

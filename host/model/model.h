@@ -433,7 +433,6 @@ static inline uint64_t mkperf_totals_received(const struct mkperf_totals *t)
  * its own after the sample with the counts: at the same place, with that event and the count as the period, as in perf.
  */
 struct mkperf_sink_ops {
-    const char *name;
     bool reads, relays;
     enum mkperf_status (*begin)(void *self, const struct mkperf_session *session,
                                 struct mkperf_error *e);

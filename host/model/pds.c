@@ -25,18 +25,9 @@ struct mkperf_pds {
     char *kernel, *kernel_unnamed;
     struct mkperf_build_id kernel_build_id;
     uint32_t n;
-    struct mkperf_pd pd[MKPERF_MAX_PDS];
+    struct mkperf_pd pd[MKPERF_MAX_PDS]; /* with copies of their texts */
     struct mkperf_module *module[MKPERF_MAX_PDS];
-    char *owned[4 * MKPERF_MAX_PDS]; /* the strings of pd */
-    size_t nowned;
 };
-
-/* Returns a copy of a text, which p owns; NULL stays NULL. */
-static const char *own_copy(struct mkperf_pds *p, const char *text)
-{
-    assert(p->nowned < sizeof p->owned / sizeof *p->owned);
-    return text != NULL ? p->owned[p->nowned++] = mkperf_xstrdup(text) : NULL;
-}
 
 /* Searches --elf-path, or without it the directory of the .system file. The caller frees the path. NULL: it is not there. */
 static char *find_of_system(const struct mkperf_pds *p, const char *name)
@@ -66,8 +57,8 @@ static uint32_t add_pd(struct mkperf_pds *p, uint64_t thread, const char *name, 
     p->pd[p->n] = (struct mkperf_pd){
         .thread = thread,
         .id = p->n,
-        .name = own_copy(p, name),
-        .parent = own_copy(p, parent),
+        .name = mkperf_xstrdup(name),
+        .parent = mkperf_xstrdup(parent),
     };
     return p->n++;
 }
@@ -88,7 +79,7 @@ static bool find_elf(struct mkperf_pds *p, uint32_t id, const char *program)
         warn(p, "%s: its program %s was not found; its addresses get no names", p->pd[id].name,
              program);
     } else if (mkperf_symbols_module(p->symbols, path, &p->module[id], &e) == MKPERF_OK) {
-        p->pd[id].elf = own_copy(p, path);
+        p->pd[id].elf = mkperf_xstrdup(path);
     } else {
         warn(p, "%s: %s; its addresses get no names", p->pd[id].name, e.text);
     }
@@ -121,7 +112,7 @@ static void find_guest(struct mkperf_pds *p, uint32_t id)
         warn(p, "--guest: %s; its addresses get no names", e.text);
     } else {
         mkperf_module_identity(p->module[id], &p->pd[id].build_id);
-        p->pd[id].elf = own_copy(p, mkperf_module_path(p->module[id]));
+        p->pd[id].elf = mkperf_xstrdup(mkperf_module_path(p->module[id]));
     }
     free(path);
 }
@@ -154,59 +145,31 @@ static enum mkperf_status add_system(struct mkperf_pds *p, struct mkperf_error *
     return MKPERF_OK;
 }
 
-static void find_any_kernel(struct mkperf_pds *p)
-{
-    struct mkperf_module *module;
-    struct mkperf_error e;
-
-    if (p->config.names_only) {
-        return;
-    }
-    if (p->config.kernel != NULL) { /* It exists, because mkperf_pds_new has opened it. */
-        p->kernel = mkperf_xstrdup(p->config.kernel);
-        return;
-    }
-    p->kernel = find_of_system(p, "kernel.elf");
-    if (p->kernel == NULL) {
-        p->kernel = find_of_system(p, "sel4.elf");
-    }
-    if (p->kernel == NULL) {
-        warn(p, "no kernel ELF (--kernel, or kernel.elf in --elf-path): kernel addresses get no "
-                "names");
-    } else if (mkperf_symbols_module(p->symbols, p->kernel, &module, &e) != MKPERF_OK) {
-        warn(p, "%s; kernel addresses get no names", e.text);
-        free(p->kernel);
-        p->kernel = NULL;
-    }
-}
-
 /* ---- the image's own list: names from the list, ELFs by build id ---- */
 
-/* What differs between the .system file and the image, for one warning. */
-struct differences {
-    char text[WHY];
-    size_t n;
-    unsigned count;
-};
-
-static void add_difference(struct differences *d, const char *format, const char *name,
-                           unsigned long long a, unsigned long long b)
+/* Adds what differs between the .system file and the image to a text for one warning. */
+__attribute__((format(printf, 3, 4))) static void add_difference(FILE *out, unsigned *count,
+                                                                 const char *format, ...)
 {
-    d->count++;
-    if (d->count <= LISTED && d->n < sizeof d->text) {
-        d->n += (size_t)snprintf(d->text + d->n, sizeof d->text - d->n, d->n != 0 ? "; " : "");
+    va_list args;
+
+    va_start(args, format);
+    if (++*count <= LISTED) {
+        fputs(*count > 1 ? "; " : "", out);
+        vfprintf(out, format, args);
     }
-    if (d->count <= LISTED && d->n < sizeof d->text) {
-        d->n += (size_t)snprintf(d->text + d->n, sizeof d->text - d->n, format, name, a, b);
-    }
+    va_end(args);
 }
 
 /* Compares the .system file with the image. The file's PDs are the image's first ones, in the same order; the monitor is in
  * no .system file. */
 static void compare_system(struct mkperf_pds *p)
 {
-    struct differences d = {.n = 0};
     uint8_t hash[MKPERF_CONTENT_HASH_BYTES];
+    unsigned count = 0;
+    char *text;
+    size_t n;
+    FILE *out = mkperf_memstream_open(&text, &n);
 
     mkperf_sha256(p->system->text, p->system->bytes, hash);
     for (unsigned i = 0; i < p->system->npds; i++) {
@@ -216,31 +179,34 @@ static void compare_system(struct mkperf_pds *p)
             in++;
         }
         if (in == end) {
-            add_difference(&d, "%s is not in the image", pd->name, 0, 0);
+            add_difference(out, &count, "%s is not in the image", pd->name);
         } else if (in->thread != pd->thread) {
-            add_difference(&d, "%s has the number %llu in the file, %llu in the image", pd->name,
-                           (unsigned long long)pd->thread, (unsigned long long)in->thread);
+            add_difference(out, &count,
+                           "%s has the number %" PRIu64 " in the file, %" PRIu64 " in the image",
+                           pd->name, pd->thread, in->thread);
         } else if (in->parent != pd->parent) {
-            add_difference(&d, "%s has another parent", pd->name, 0, 0);
+            add_difference(out, &count, "%s has another parent", pd->name);
         }
     }
     for (unsigned i = 0; i < p->image->n; i++) {
         const struct mkperf_image_program *program = &p->image->program[i];
         if (program->thread != MKPERF_THREAD_INITIAL && !mkperf_thread_is_vcpu(program->thread) &&
             mkperf_system_pd_named(p->system, program->name) < 0) {
-            add_difference(&d, "%s is not in the file", program->name, 0, 0);
+            add_difference(out, &count, "%s is not in the file", program->name);
         }
     }
-    p->system_fits = d.count == 0;
-    if (d.count != 0) {
+    mkperf_memstream_close(out);
+    p->system_fits = count == 0;
+    if (count != 0) {
         warn(p, "--system %s is not of the image that runs: %s%s. Names are the image's",
-             p->config.system, d.text, d.count > LISTED ? "; and more" : "");
+             p->config.system, text, count > LISTED ? "; and more" : "");
     } else if (memcmp(hash, p->image->system, sizeof hash) != 0) {
         warn(p,
              "--system %s was changed since the image was built, or is another file; its PDs "
              "have the same names and numbers",
              p->config.system);
     }
+    free(text);
 }
 
 /* Returns where Microkit's monitor would be: an SDK has its ELF in the directory of the kernel's ELF.
@@ -294,41 +260,49 @@ static void add_program(struct mkperf_pds *p, const struct mkperf_image_program 
     }
     const char *path = find_program(p, program, &p->module[id], why);
     if (path != NULL) {
-        pd->elf = own_copy(p, path);
+        pd->elf = mkperf_xstrdup(path);
     } else {
-        pd->unnamed = own_copy(p, why);
+        pd->unnamed = mkperf_xstrdup(why);
     }
-}
-
-/* Finds the ELF of the kernel that runs. A file of --kernel must be that build. */
-static void find_image_kernel(struct mkperf_pds *p)
-{
-    const struct mkperf_image_program *kernel = &p->image->kernel;
-    const char *path = p->config.kernel;
-    struct mkperf_module *module;
-    struct mkperf_error e;
-    char why[WHY];
-
-    p->kernel_build_id = kernel->build_id;
-    if (path == NULL) {
-        path = find_program(p, kernel, &module, why);
-    } else if (kernel->build_id.n == 0) {
-        snprintf(why, sizeof why, "the image does not show which build of the kernel runs");
-        path = NULL;
-    } else if (mkperf_symbols_recorded(p->symbols, path, &kernel->build_id, &module, &e) !=
-               MKPERF_OK) {
-        snprintf(why, sizeof why, "%s", e.text);
-        path = NULL;
-    }
-    if (path != NULL) {
-        p->kernel = mkperf_xstrdup(path);
-        return;
-    }
-    p->kernel_unnamed = mkperf_xstrdup(why);
-    warn(p, "kernel: %s; its addresses get no names", why);
 }
 
 /* ---- both ---- */
+
+/* Finds the kernel's ELF, which is that of --kernel if it is given. It must be of the build that the image lists. */
+static void find_kernel(struct mkperf_pds *p)
+{
+    static const struct mkperf_build_id any = {.n = 0};
+    const struct mkperf_image_program *listed = p->image != NULL ? &p->image->kernel : NULL;
+    const struct mkperf_build_id *id = listed != NULL ? &listed->build_id : &any;
+    struct mkperf_error e = {.status = MKPERF_OK};
+    struct mkperf_module *module;
+    char why[WHY] = "no ELF (--kernel, or kernel.elf in --elf-path)";
+
+    if (p->config.names_only) {
+        return;
+    }
+    p->kernel_build_id = *id;
+    if (p->config.kernel != NULL && listed != NULL && id->n == 0) {
+        snprintf(why, sizeof why, "the image does not show which build of the kernel runs");
+    } else if (p->config.kernel != NULL) {
+        p->kernel = mkperf_xstrdup(p->config.kernel);
+    } else if (listed != NULL) {
+        p->kernel = mkperf_xstrdup(find_program(p, listed, &module, why));
+    } else {
+        p->kernel = find_of_system(p, "kernel.elf");
+        p->kernel = p->kernel != NULL ? p->kernel : find_of_system(p, "sel4.elf");
+    }
+    if (p->kernel != NULL &&
+        mkperf_symbols_recorded(p->symbols, p->kernel, id, &module, &e) != MKPERF_OK) {
+        snprintf(why, sizeof why, "%s", e.text);
+        free(p->kernel);
+        p->kernel = NULL;
+    }
+    if (p->kernel == NULL) {
+        p->kernel_unnamed = listed != NULL ? mkperf_xstrdup(why) : NULL;
+        warn(p, "kernel: %s; its addresses get no names", why);
+    }
+}
 
 enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_image *image,
                                      const char *unverified, struct mkperf_error *e)
@@ -394,9 +368,6 @@ enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_i
                 warn(p, "%s: %s; its addresses get no names", p->pd[i].name, p->pd[i].unnamed);
             }
         }
-        if (!p->config.names_only) {
-            find_image_kernel(p);
-        }
     } else {
         p->unverified = mkperf_xstrdup(unverified);
         if (p->system != NULL) {
@@ -406,8 +377,8 @@ enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_i
             warn(p, "the image does not list its programs, and no --system: PDs have numbers "
                     "instead of names");
         }
-        find_any_kernel(p);
     }
+    find_kernel(p);
     if (image != NULL && image->windows[0] != '\0') {
         p->windows = mkperf_xstrdup(image->windows);
     } else if (p->system != NULL && p->system_fits) {
@@ -463,8 +434,8 @@ void mkperf_pds_free(struct mkperf_pds *p)
     if (p == NULL) {
         return;
     }
-    for (size_t i = 0; i < p->nowned; i++) {
-        free(p->owned[i]);
+    for (uint32_t i = 0; i < p->n; i++) {
+        mkperf_shape_free(mkperf_pd_rows, &p->pd[i]);
     }
     mkperf_system_free(p->system);
     mkperf_finder_free(p->finder);
@@ -540,7 +511,7 @@ uint32_t mkperf_pds_find(struct mkperf_pds *p, uint64_t thread)
         path = path != NULL ? path : monitor_beside_kernel(p);
         if (path != NULL &&
             mkperf_symbols_module(p->symbols, path, &p->module[id], &e) == MKPERF_OK) {
-            p->pd[id].elf = own_copy(p, path);
+            p->pd[id].elf = mkperf_xstrdup(path);
         }
         free(path);
     }

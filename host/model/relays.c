@@ -83,7 +83,6 @@ static enum mkperf_status end_cores(void *self, const struct mkperf_totals *tota
 struct mkperf_sink mkperf_only_cores_sink(struct mkperf_only_cores *o)
 {
     static const struct mkperf_sink_ops ops = {
-        .name = "cores",
         .reads = true,
         .relays = true,
         .begin = begin_cores,
@@ -179,7 +178,6 @@ static enum mkperf_status pair_event(void *self, const struct mkperf_sched *s,
 struct mkperf_sink mkperf_off_cpu_sink(struct mkperf_off_cpu *o)
 {
     static const struct mkperf_sink_ops ops = {
-        .name = "off-CPU",
         .reads = true,
         .relays = true,
         .sample = hold_sample,

@@ -114,17 +114,9 @@ void mkperf_warnings_each(const struct mkperf_warnings *w, mkperf_put_warning *p
     }
     uint64_t lost = mkperf_lost_sum(t->lost);
     double part = mkperf_percent(lost, t->samples + lost);
-    text[0] = '\0';
-    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        size_t used = strlen(text);
-        if (t->lost[i] != 0) {
-            snprintf(text + used, sizeof text - used, "%s%s %" PRIu64, used != 0 ? ", " : "",
-                     mkperf_loss_places[i].key, t->lost[i]);
-        }
-    }
     if (lost != 0) {
         add_line(&l, part > LOUD ? MKPERF_WARNING : MKPERF_NOTE,
-                 "%.2f %% of the samples were lost (%s)%s", part, text,
+                 "%.2f %% of the samples were lost (%s)%s", part, mkperf_lost_text(t->lost, text),
                  part > LOUD ? ": numbers are biased against what ran then" : "");
     }
     if (t->marks_lost != 0) {

@@ -616,7 +616,6 @@ static void abandon_file(void *self)
 struct mkperf_sink mkperf_perfdata_sink(struct mkperf_perfdata *w)
 {
     static const struct mkperf_sink_ops ops = {
-        .name = "perf.data",
         .reads = true,
         .begin = begin_file,
         .pd = add_pd,

@@ -151,8 +151,8 @@ enum mkperf_status mkperf_perfdata_recover(const char *path, const char *out,
     struct recovered k = {.totals = totals};
     struct perfin_reader *r = &k.reader;
     /* The reader counts. What it passes on is not needed. */
-    static const struct mkperf_sink_ops ops = {
-        .name = "recover", .events = mkperf_ignore_events, .sched = mkperf_ignore_sched};
+    static const struct mkperf_sink_ops ops = {.events = mkperf_ignore_events,
+                                               .sched = mkperf_ignore_sched};
     const struct mkperf_sink sink = {.ops = &ops, .leaves_only = true};
 
     *totals = (struct mkperf_totals){0};

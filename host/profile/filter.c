@@ -4,30 +4,25 @@
 
 #include "pmu/events.h"
 
-enum { DECIMALS = 9 };
-
 static const uint64_t SECOND = 1000000000;
 
 const char *report_filter_seconds(const char *text, uint64_t *ns)
 {
-    uint64_t whole = 0, part = 0;
-    unsigned digits = 0;
+    uint64_t unit = SECOND;
 
     if (!isdigit((unsigned char)*text)) {
         return NULL;
     }
-    while (isdigit((unsigned char)*text) && whole < UINT64_MAX / SECOND / 10 - 1) {
-        whole = 10 * whole + (uint64_t)(*text++ - '0');
+    for (*ns = 0; isdigit((unsigned char)*text) && *ns < UINT64_MAX / SECOND / 10 - 1; text++) {
+        *ns = 10 * *ns + (uint64_t)(*text - '0');
     }
+    *ns *= SECOND;
     if (*text == '.') {
-        for (text++; isdigit((unsigned char)*text) && digits < DECIMALS; digits++) {
-            part = 10 * part + (uint64_t)(*text++ - '0');
+        for (text++; isdigit((unsigned char)*text) && unit > 1; text++) {
+            unit /= 10;
+            *ns += (uint64_t)(*text - '0') * unit;
         }
     }
-    while (digits++ < DECIMALS) {
-        part *= 10;
-    }
-    *ns = whole * SECOND + part;
     return text;
 }
 

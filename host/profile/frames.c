@@ -23,8 +23,7 @@ static enum mkperf_status take_end(void *self, const struct mkperf_totals *total
 enum mkperf_status mkperf_frames_time(struct report_filter *filter, const char *path,
                                       struct mkperf_error *e)
 {
-    static const struct mkperf_sink_ops ops = {.name = "time",
-                                               .reads = true,
+    static const struct mkperf_sink_ops ops = {.reads = true,
                                                .events = mkperf_ignore_events,
                                                .sched = mkperf_ignore_sched,
                                                .end = take_end};

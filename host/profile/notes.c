@@ -75,15 +75,9 @@ void mkperf_profile_notes(const struct mkperf_profile *p, void (*put)(void *self
     }
     mkperf_places_unnamed(s, NULL, note_unnamed, &n);
     char line[LINE];
-    snprintf(line, sizeof line, "lost samples: %" PRIu64, mkperf_profile_lost(p));
-    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        if (p->lost[i] != 0) {
-            size_t used = strlen(line);
-            snprintf(line + used, sizeof line - used, ", %s %" PRIu64, mkperf_loss_places[i].key,
-                     p->lost[i]);
-        }
-    }
-    n.put(n.self, line);
+    mkperf_lost_text(p->lost, line);
+    note(&n, "lost samples: %" PRIu64 "%s%s", mkperf_profile_lost(p), *line != '\0' ? ", " : "",
+         line);
     for (uint32_t i = 0; i < p->nevents; i++) {
         mkperf_cost_text(&p->cost, &p->places, i, p->total[i].period, line, sizeof line);
         note(&n, "cost of profiling: %s", line);

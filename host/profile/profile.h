@@ -219,7 +219,7 @@ void mkperf_profile_notes(const struct mkperf_profile *p, void (*put)(void *self
  *
  * Owns: nodes with the weights of one profile, or of two that are compared. The label of a node is a number that
  * its user chooses: a function of mkperf_frames, a name of the stacks in export/parts.h. Memory grows with the number of distinct
- * paths: 32 bytes per node, its slot in the table of nodes, and 8 bytes if there are two profiles.
+ * paths: 32 bytes per node, its key in the table of children, and 8 bytes if there are two profiles.
  */
 
 struct mkperf_tree_node {
@@ -233,8 +233,7 @@ struct mkperf_tree_node {
 struct mkperf_tree {
     struct mkperf_tree_node *node;
     uint32_t n, room;
-    uint32_t *slot; /* a hash table of nodes, at most three quarters full; 0: the slot is free */
-    uint32_t nslots;
+    struct mkperf_hash children; /* keys: parent and label; a node is the number of its key + 1 */
     /* For each node its period in the second profile; NULL: there is no second one. */
     uint64_t *other;
     uint32_t other_room;

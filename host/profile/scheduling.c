@@ -18,25 +18,20 @@ void mkperf_blocked_text(uint64_t wait, const char *(*name_of)(const void *self,
     enum mkperf_pd_state state = (enum mkperf_pd_state)(wait >> STATE_SHIFT);
     enum mkperf_sched_kind kind = (enum mkperf_sched_kind)(wait >> KIND_SHIFT & 0xff);
     uint32_t pd = (uint32_t)wait;
-    const char *by = pd != MKPERF_SCHED_NOBODY ? name_of(self, pd) : "?";
+    const char *format = state == MKPERF_PD_RUNNING     ? "[runs]"
+                         : state == MKPERF_PD_CALLING   ? "[calls %s]"
+                         : state == MKPERF_PD_THROTTLED ? "[budget used up]"
+                         : state == MKPERF_PD_STOPPED   ? "[stopped]"
+                         : kind == MKPERF_SCHED_NOTIFY  ? "[waits for a notification of %s]"
+                         : kind == MKPERF_SCHED_CALL    ? "[waits for a call of %s]"
+                                                        : "[waits]";
 
-    if (state == MKPERF_PD_RUNNING) {
-        snprintf(text, MKPERF_BLOCKED_TEXT, "[runs]");
-    } else if (state == MKPERF_PD_CALLING) {
-        snprintf(text, MKPERF_BLOCKED_TEXT, "[calls %s]", by);
-    } else if (state == MKPERF_PD_THROTTLED) {
-        snprintf(text, MKPERF_BLOCKED_TEXT, "[budget used up]");
-    } else if (state == MKPERF_PD_STOPPED) {
-        snprintf(text, MKPERF_BLOCKED_TEXT, "[stopped]");
-    } else if (kind == MKPERF_SCHED_IRQ) {
+    if (kind == MKPERF_SCHED_IRQ) {
         snprintf(text, MKPERF_BLOCKED_TEXT, "[waits for interrupt %" PRIu64 "]",
                  wait >> IRQ_SHIFT & IRQS);
-    } else if (kind == MKPERF_SCHED_NOTIFY) {
-        snprintf(text, MKPERF_BLOCKED_TEXT, "[waits for a notification of %s]", by);
-    } else if (kind == MKPERF_SCHED_CALL) {
-        snprintf(text, MKPERF_BLOCKED_TEXT, "[waits for a call of %s]", by);
     } else {
-        snprintf(text, MKPERF_BLOCKED_TEXT, "[waits]");
+        snprintf(text, MKPERF_BLOCKED_TEXT, format,
+                 pd != MKPERF_SCHED_NOBODY ? name_of(self, pd) : "?");
     }
 }
 

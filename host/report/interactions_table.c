@@ -189,10 +189,8 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
 enum mkperf_status report_interactions(const char *path, enum report_form form, const char *output,
                                        struct mkperf_error *e)
 {
-    static const struct mkperf_sink_ops ops = {.name = "interactions",
-                                               .events = mkperf_ignore_events,
-                                               .sched = mkperf_ignore_sched,
-                                               .end = end};
+    static const struct mkperf_sink_ops ops = {
+        .events = mkperf_ignore_events, .sched = mkperf_ignore_sched, .end = end};
     struct reading *r = mkperf_xcalloc(1, sizeof *r);
     struct mkperf_sink sink = {.ops = &ops, .self = r, .leaves_only = true};
     const struct mkperf_input in = {.from = NULL};

@@ -204,7 +204,6 @@ static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
 struct mkperf_sink mkperf_analysis_sink(struct mkperf_analysis *a)
 {
     static const struct mkperf_sink_ops ops = {
-        .name = "scheduling",
         .reads = true,
         .begin = mkperf_analysis_begin,
         .pd = mkperf_analysis_pd,

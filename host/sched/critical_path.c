@@ -103,7 +103,6 @@ static enum mkperf_status on_mark(void *self, const struct mkperf_mark *m, struc
 struct mkperf_sink mkperf_path_choice_sink(struct mkperf_path_choice *c)
 {
     static const struct mkperf_sink_ops ops = {
-        .name = "critical path",
         .reads = true,
         .relays = true,
         .mark = on_mark,

@@ -65,8 +65,7 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *samp
     return MKPERF_OK;
 }
 
-static const struct mkperf_sink_ops sink = {
-    .name = "stat", .events = on_events, .sample = on_sample};
+static const struct mkperf_sink_ops sink = {.events = on_events, .sample = on_sample};
 
 static enum mkperf_status connect_target(struct stat_measure *s, struct mkperf_error *e)
 {

@@ -149,7 +149,6 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event
 struct mkperf_sink top_counts_sink(struct top_counts *c)
 {
     static const struct mkperf_sink_ops ops = {
-        .name = "top",
         .begin = begin,
         .pd = add_pd,
         .events = begin,

@@ -63,8 +63,7 @@ static inline void failing_abandon(void *self)
 static inline struct mkperf_sink failing_sink(struct failing_sink *f, struct mkperf_sink to,
                                               unsigned at)
 {
-    static const struct mkperf_sink_ops ops = {.name = "failing",
-                                               .reads = true,
+    static const struct mkperf_sink_ops ops = {.reads = true,
                                                .begin = failing_begin,
                                                .pd = failing_pd,
                                                .events = failing_events,

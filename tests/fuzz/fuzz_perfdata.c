@@ -118,8 +118,7 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
 static uint64_t read_one(const char *path, const uint8_t *data, size_t size, unsigned fail_at,
                          enum mkperf_status *status)
 {
-    static const struct mkperf_sink_ops ops = {.name = "fuzz",
-                                               .begin = begin,
+    static const struct mkperf_sink_ops ops = {.begin = begin,
                                                .pd = add_pd,
                                                .events = add_events,
                                                .sample = add_sample,

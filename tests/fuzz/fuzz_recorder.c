@@ -437,7 +437,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct mkperf_sink_ops sink = {.name = "none", .reads = true, .sample = on_sample};
+    static const struct mkperf_sink_ops sink = {.reads = true, .sample = on_sample};
     struct mkperf_source_ops ops = {.scheme = "tcp",
                                     .interactive = true,
                                     .open = fuzz_open,

@@ -192,14 +192,12 @@ static void on_warning(void *self, const char *text)
 
 static void run(struct mkperf_pds *pds, const uint8_t *data, size_t n)
 {
-    static const struct mkperf_sink_ops sink = {.name = "none",
-                                                .begin = on_begin,
+    static const struct mkperf_sink_ops sink = {.begin = on_begin,
                                                 .events = on_events,
                                                 .sample = on_sample,
                                                 .mark = on_mark,
                                                 .sched = on_sched};
-    static const struct mkperf_sink_ops fixed = {
-        .name = "none", .begin = on_begin, .sample = on_sample};
+    static const struct mkperf_sink_ops fixed = {.begin = on_begin, .sample = on_sample};
     static const struct mkperf_receiver_ops ops = {.text = on_text, .message = on_message};
     static struct mkperf_receiver receiver;
     unsigned how = *data++;

@@ -51,7 +51,7 @@ static enum mkperf_status see_end(void *self, const struct mkperf_totals *t, str
 }
 
 static const struct mkperf_sink_ops see = {
-    .name = "see", .pd = see_pd, .sample = see_sample, .sched = see_sched, .end = see_end};
+    .pd = see_pd, .sample = see_sample, .sched = see_sched, .end = see_end};
 
 /* A recording. A core's threads take turns; a sample is taken where its jittered interval ends. */
 struct recording {

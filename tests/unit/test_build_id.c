@@ -120,7 +120,7 @@ static enum mkperf_status see_kernel(void *self, const struct mkperf_session *s,
 /* A path as the user typed it is of use in one directory only. */
 static void relative_paths(void **state)
 {
-    static const struct mkperf_sink_ops ops = {.name = "t", .begin = see_kernel};
+    static const struct mkperf_sink_ops ops = {.begin = see_kernel};
     struct mkperf_session session = {.kernel_elf = "kernel.elf", .nevents = 1};
     struct mkperf_sink see = {.ops = &ops};
     struct recording r = {.symbols = mkperf_symbols_new()};

@@ -53,7 +53,7 @@ static enum mkperf_status see_end(void *self, const struct mkperf_totals *t, str
 }
 
 static const struct mkperf_sink_ops see = {
-    .name = "see", .begin = see_begin, .pd = see_pd, .sample = see_sample, .end = see_end};
+    .begin = see_begin, .pd = see_pd, .sample = see_sample, .end = see_end};
 
 static enum mkperf_status read_bytes(const uint8_t *p, size_t n, struct seen *seen,
                                      struct mkperf_error *e)

@@ -38,7 +38,7 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
     return MKPERF_OK;
 }
 
-static const struct mkperf_sink_ops ops = {.name = "test", .reads = true, .sample = on_sample};
+static const struct mkperf_sink_ops ops = {.reads = true, .sample = on_sample};
 static const struct mkperf_sink sink = {.ops = &ops};
 static unsigned added;
 
@@ -173,7 +173,7 @@ static enum mkperf_status on_event(void *self, const struct mkperf_sched *s, str
 static void events_are_merged_too(void **state)
 {
     static const struct mkperf_sink_ops both = {
-        .name = "test", .reads = true, .sample = on_sample, .sched = on_event};
+        .reads = true, .sample = on_sample, .sched = on_event};
     const struct mkperf_sink to = {.ops = &both};
     struct mkperf_merge *m = begin(3);
     struct mkperf_error e;
@@ -239,8 +239,7 @@ static enum mkperf_status on_reading(void *self, const struct mkperf_queue_readi
 /* A reading stays in front of the event with its time, and the cores are in one order. */
 static void readings_keep_their_place(void **state)
 {
-    static const struct mkperf_sink_ops both = {
-        .name = "both", .sched = pass_event, .queue_reading = on_reading};
+    static const struct mkperf_sink_ops both = {.sched = pass_event, .queue_reading = on_reading};
     static const unsigned expected[] = {1000, 0, 1001, 1, 1000, 0};
     const struct mkperf_sink to = {.ops = &both};
     struct mkperf_merge *m = mkperf_merge_new();

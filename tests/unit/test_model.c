@@ -347,7 +347,7 @@ static void wrong_event_lists(void **state)
  * PD again. */
 static void make_calls(const char *calls)
 {
-    static const struct mkperf_sink_ops none = {.name = "none", .events = mkperf_ignore_events};
+    static const struct mkperf_sink_ops none = {.events = mkperf_ignore_events};
     struct mkperf_order order;
     const struct mkperf_sink sink =
         mkperf_sink_in_order((struct mkperf_sink){.ops = &none}, &order);

@@ -125,12 +125,8 @@ static enum mkperf_status on_end(void *self, const struct mkperf_totals *t, stru
 
 static struct content read_back(void)
 {
-    static const struct mkperf_sink_ops ops = {.name = "test",
-                                               .begin = on_begin,
-                                               .sample = on_sample,
-                                               .mark = on_mark,
-                                               .lost = on_lost,
-                                               .end = on_end};
+    static const struct mkperf_sink_ops ops = {
+        .begin = on_begin, .sample = on_sample, .mark = on_mark, .lost = on_lost, .end = on_end};
     struct content c = {.nevents = 0};
     struct mkperf_error e = {.text = ""};
     struct mkperf_sink sink = {.ops = &ops, .self = &c};

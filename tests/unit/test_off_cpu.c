@@ -27,7 +27,7 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
 
 static void begin(void)
 {
-    static const struct mkperf_sink_ops ops = {.name = "test", .reads = true, .sample = on_sample};
+    static const struct mkperf_sink_ops ops = {.reads = true, .sample = on_sample};
     struct mkperf_session session = {.nevents = 2,
                                      .event = {{.name = "cycles"}, {.name = "offcpu-time"}}};
 

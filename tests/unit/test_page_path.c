@@ -229,7 +229,7 @@ static enum mkperf_status forget(void *self, const struct mkperf_sched *event,
 
 static void begin(void)
 {
-    static const struct mkperf_sink_ops nothing = {.name = "nothing", .sched = forget};
+    static const struct mkperf_sink_ops nothing = {.sched = forget};
 
     if (!has_node()) {
         skip();

@@ -27,7 +27,7 @@ static enum mkperf_status see_end(void *self, const struct mkperf_totals *t, str
     return MKPERF_OK;
 }
 
-static const struct mkperf_sink_ops see = {.name = "see", .end = see_end};
+static const struct mkperf_sink_ops see = {.end = see_end};
 
 struct recording {
     uint64_t seed;

@@ -179,7 +179,7 @@ static enum mkperf_status note_end(void *self, const struct mkperf_totals *t,
 /* Truncated anywhere: whole records are read, and the recording is never called complete. */
 static void cut_pipes(void **state)
 {
-    static const struct mkperf_sink_ops ops = {.name = "t", .end = note_end};
+    static const struct mkperf_sink_ops ops = {.end = note_end};
     struct mkperf_sink sink = {.ops = &ops};
     static uint8_t bytes[1 << 16];
     struct mkperf_error e;

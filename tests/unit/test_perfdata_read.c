@@ -269,8 +269,7 @@ static void abandon(void *self)
 
 static enum mkperf_status decode(size_t n, struct mkperf_error *e)
 {
-    static const struct mkperf_sink_ops ops = {.name = "test",
-                                               .begin = begin,
+    static const struct mkperf_sink_ops ops = {.begin = begin,
                                                .pd = add_pd,
                                                .sample = add_sample,
                                                .lost = add_lost,
@@ -503,7 +502,7 @@ static void test_file_equals_memory(void **state)
     char path[] = "/tmp/mkperf-read-XXXXXX", *copy;
     uint64_t chain[] = {USER, 0x1000, 0x2000};
     struct mkperf_error e;
-    static const struct mkperf_sink_ops ops = {.name = "t", .sample = add_sample, .end = end};
+    static const struct mkperf_sink_ops ops = {.sample = add_sample, .end = end};
     struct mkperf_sink sink = {.ops = &ops, .self = NULL};
     int fd = mkstemp(path);
 

@@ -24,7 +24,7 @@ static enum mkperf_status see_end(void *self, const struct mkperf_totals *t, str
     return MKPERF_OK;
 }
 
-static const struct mkperf_sink_ops see = {.name = "see", .sample = see_sample, .end = see_end};
+static const struct mkperf_sink_ops see = {.sample = see_sample, .end = see_end};
 
 static struct mkperf_checks *begin(void)
 {

@@ -60,8 +60,8 @@ static enum mkperf_status on_end(void *self, const struct mkperf_totals *t, stru
 }
 
 static const struct mkperf_sink_ops with_reads = {
-    .name = "reads", .reads = true, .begin = on_begin, .sample = on_sample, .end = on_end};
-static const struct mkperf_sink_ops without_reads = {.name = "plain", .sample = on_sample};
+    .reads = true, .begin = on_begin, .sample = on_sample, .end = on_end};
+static const struct mkperf_sink_ops without_reads = {.sample = on_sample};
 
 static void put(const struct mkperf_sink *sink, uint32_t event, uint64_t period, uint64_t first,
                 uint64_t second)

@@ -123,8 +123,7 @@ static const char *name_back(uint32_t pd)
 
 static void read_back(const char *path)
 {
-    static const struct mkperf_sink_ops ops = {.name = "back",
-                                               .begin = on_begin,
+    static const struct mkperf_sink_ops ops = {.begin = on_begin,
                                                .pd = on_pd,
                                                .sample = on_sample,
                                                .sched = on_sched,

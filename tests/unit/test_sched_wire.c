@@ -80,7 +80,7 @@ static enum mkperf_status on_reading(void *self, const struct mkperf_queue_readi
 }
 
 static const struct mkperf_sink_ops sink = {
-    .name = "test", .begin = on_begin, .pd = on_pd, .sched = on_sched, .queue_reading = on_reading};
+    .begin = on_begin, .pd = on_pd, .sched = on_sched, .queue_reading = on_reading};
 
 static struct seen *seen;
 static struct fake *f;

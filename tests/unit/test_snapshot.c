@@ -383,8 +383,7 @@ static enum mkperf_status count_end(void *self, const struct mkperf_totals *tota
 /* The second time, no sample is read, and the sink has what it would have counted. */
 static void replay(void **state)
 {
-    static const struct mkperf_sink_ops ops = {.name = "counter",
-                                               .reads = true,
+    static const struct mkperf_sink_ops ops = {.reads = true,
                                                .begin = count_begin,
                                                .pd = count_pd,
                                                .sample = count_sample,

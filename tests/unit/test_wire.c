@@ -56,7 +56,7 @@ static enum mkperf_status on_lost(void *self, const struct mkperf_lost *l, struc
 }
 
 static const struct mkperf_sink_ops sink = {
-    .name = "test", .begin = on_begin, .pd = on_pd, .sample = on_sample, .lost = on_lost};
+    .begin = on_begin, .pd = on_pd, .sample = on_sample, .lost = on_lost};
 
 /* asks: names are settled when the test requests it. */
 static struct seen *begin_asking(bool asks)

@@ -53,8 +53,7 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
     return MKPERF_OK;
 }
 
-static const struct mkperf_sink_ops sink = {
-    .name = "test", .begin = on_begin, .pd = on_pd, .sample = on_sample};
+static const struct mkperf_sink_ops sink = {.begin = on_begin, .pd = on_pd, .sample = on_sample};
 
 static void on_warning(void *self, const char *text)
 {
