@@ -87,7 +87,7 @@ static void print_table_of_cpu(struct list *l, const char *cpu)
 {
     const struct mkperf_pmu_table *t = mkperf_pmu_table(cpu);
 
-    if (t == NULL) {
+    if (t->cpu == NULL) {
         fprintf(l->json ? stderr : stdout,
                 "\nNo table of %s here: its own events can be had by number, rNN.\n",
                 cpu[0] != '\0' ? cpu : "this CPU (its name is unknown, see --cpu)");
@@ -156,7 +156,7 @@ static enum mkperf_status run_list(void *self, const struct mkperf_args *args,
     if (l->cpu == NULL) {
         return mkperf_usage_error(e, "list", "want -t TARGET or --cpu NAME");
     }
-    if (mkperf_pmu_table(l->cpu) == NULL) {
+    if (mkperf_pmu_table(l->cpu)->cpu == NULL) {
         return mkperf_usage_error(e, "list", "no table of \"%s\"", l->cpu);
     }
     if (l->json) {

@@ -10,33 +10,23 @@
 
 const struct mkperf_pmu_table *mkperf_pmu_table(const char *cpu)
 {
-    for (const struct mkperf_pmu_table *t = mkperf_pmu_tables; t->cpu != NULL; t++) {
-        if (strcasecmp(t->cpu, cpu) == 0) {
-            return t;
-        }
-    }
-    return NULL;
-}
-
-const struct mkperf_pmu_table_event *mkperf_pmu_table_find(const struct mkperf_pmu_table *t,
-                                                           const char *name)
-{
-    for (unsigned i = 0; t != NULL && i < t->n; i++) {
-        if (strcasecmp(t->event[i].name, name) == 0) {
-            return &t->event[i];
-        }
-    }
-    return NULL;
-}
-
-const struct mkperf_pmu_metric *mkperf_pmu_metrics(const char *cpu)
-{
     const struct mkperf_pmu_table *t = mkperf_pmu_tables;
 
     while (t->cpu != NULL && (cpu == NULL || strcasecmp(t->cpu, cpu) != 0)) {
         t++;
     }
-    return t->metric;
+    return t;
+}
+
+const struct mkperf_pmu_table_event *mkperf_pmu_table_find(const struct mkperf_pmu_table *t,
+                                                           const char *name)
+{
+    for (unsigned i = 0; i < t->n; i++) {
+        if (strcasecmp(t->event[i].name, name) == 0) {
+            return &t->event[i];
+        }
+    }
+    return NULL;
 }
 
 /* Returns the number of a group's figures. */
@@ -54,7 +44,7 @@ enum mkperf_status mkperf_pmu_metric_groups(const char *groups, const char *cpu,
                                             mkperf_Configure *c, char *missing, size_t size,
                                             struct mkperf_error *e)
 {
-    const struct mkperf_pmu_metric *metric = mkperf_pmu_metrics(cpu);
+    const struct mkperf_pmu_metric *metric = mkperf_pmu_table(cpu)->metric;
     const unsigned max = sizeof c->events / sizeof *c->events, before = c->events_count;
     char lacks[64] = "", full[64] = "";
 
@@ -65,7 +55,7 @@ enum mkperf_status mkperf_pmu_metric_groups(const char *groups, const char *cpu,
         snprintf(group, sizeof group, "%.*s", (int)length, at);
         unsigned n = figures(metric, group);
         if (length == 0 || length >= sizeof group ||
-            figures(mkperf_pmu_metrics(NULL), group) == 0) {
+            figures(mkperf_pmu_table(NULL)->metric, group) == 0) {
             return mkperf_error_set(e, MKPERF_ERR_USAGE,
                                     "-M: '%.*s': want ipc, cache, branch, stall or bus",
                                     (int)length, at);

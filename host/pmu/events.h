@@ -36,9 +36,6 @@ struct mkperf_pmu_table {
 extern const struct mkperf_pmu_table
     mkperf_pmu_tables[]; /* ends with cpu NULL: it has the metrics of the architecture */
 
-/* Returns the metrics of a CPU; those of the architecture if it has no table, or for NULL. */
-const struct mkperf_pmu_metric *mkperf_pmu_metrics(const char *cpu);
-
 /*
  * Appends the events of a list of metric groups, "ipc,cache,branch,stall,bus", to c: those that this CPU has. The
  * events of a figure are counted at the same times. Names in `missing`, of `size` bytes, the groups for which the CPU
@@ -49,11 +46,11 @@ enum mkperf_status mkperf_pmu_metric_groups(const char *groups, const char *cpu,
                                             mkperf_Configure *c, char *missing, size_t size,
                                             struct mkperf_error *e);
 
-/* Returns the table of a CPU, by name without regard to case, or NULL if there is none. */
+/* Returns the table of a CPU, by name without regard to case; the last one, which has no events, if there is none, or for
+ * NULL. */
 const struct mkperf_pmu_table *mkperf_pmu_table(const char *cpu);
 
-/* Returns an event by its name without regard to case, or NULL if t has none of that name, or t is
- * NULL. */
+/* Returns an event by its name without regard to case, or NULL if t has none of that name. */
 const struct mkperf_pmu_table_event *mkperf_pmu_table_find(const struct mkperf_pmu_table *t,
                                                            const char *name);
 

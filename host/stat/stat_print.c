@@ -27,7 +27,8 @@ static const char *metric_of(const struct stat_reading *r, const struct stat_row
 {
     const mkperf_SessionEvent *like = &style->session->events[i];
 
-    for (const struct mkperf_pmu_metric *m = mkperf_pmu_metrics(style->cpu); m->unit != NULL; m++) {
+    for (const struct mkperf_pmu_metric *m = mkperf_pmu_table(style->cpu)->metric; m->unit != NULL;
+         m++) {
         double of = 0;
         for (unsigned k = r->events; m->event_code == like->code && k-- > 0;) {
             const mkperf_SessionEvent *v = &style->session->events[k];

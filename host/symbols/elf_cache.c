@@ -102,40 +102,11 @@ static bool is_there(const char *link)
     return there;
 }
 
-/* Writes the list entry first, so that what a crash leaves can be removed later. */
-static enum mkperf_status write_copy(const char *directory, const struct mkperf_elf_copy *x,
-                                     const char *id, const char *list, const char *link,
-                                     struct mkperf_error *e)
-{
-    char *place = mkperf_xprintf("%s/%s", x->path, id);
-    char *elf = mkperf_xprintf("%s%s/elf", directory, place);
-    char *partial = mkperf_xprintf("%s/.mkperf/copy", directory);
-    char *to = mkperf_xprintf("../..%s", place);
-    struct stat st;
-    /* The copy is not more readable than the original. */
-    mode_t mode = stat(x->path, &st) == 0 ? (st.st_mode & 0644) | 0600 : 0600;
-
-    if (write_file(list, 0666, place, strlen(place), e) == MKPERF_OK &&
-        make_directories(elf, e) == MKPERF_OK && make_directories(link, e) == MKPERF_OK &&
-        write_file(partial, mode, x->bytes, x->n, e) == MKPERF_OK) {
-        if (rename(partial, elf) != 0) {
-            failed(elf, e);
-        } else if ((unlink(link) != 0 && errno != ENOENT) || symlink(to, link) != 0) {
-            failed(link, e);
-        }
-    }
-    unlink(partial);
-    free(place);
-    free(elf);
-    free(partial);
-    free(to);
-    return e->status;
-}
-
 static enum mkperf_status keep_elf(const char *directory, const struct mkperf_elf_copy *x,
                                    uint64_t most, struct mkperf_error *e)
 {
     char id[MKPERF_BUILD_ID_TEXT];
+    struct stat st;
 
     if (x->id.n < 2) { /* a link's name needs a byte for the directory and one for the file */
         return MKPERF_OK;
@@ -148,13 +119,30 @@ static enum mkperf_status keep_elf(const char *directory, const struct mkperf_el
     mkperf_build_id_text(&x->id, id);
     char *list = mkperf_xprintf("%s/.mkperf/%s", directory, id);
     char *link = mkperf_xprintf("%s/.build-id/%.2s/%s", directory, id, id + 2);
+    char *to = mkperf_xprintf("../..%s/%s", x->path, id), *place = to + strlen("../..");
+    char *elf = mkperf_xprintf("%s%s/elf", directory, place);
+    char *partial = mkperf_xprintf("%s/.mkperf/copy", directory);
+    /* The copy is not more readable than the original. */
+    mode_t mode = stat(x->path, &st) == 0 ? (st.st_mode & 0644) | 0600 : 0600;
+
+    /* Writes the list entry first, so that what a crash leaves can be removed later. */
     if (is_there(link)) {
         (void)utimensat(AT_FDCWD, list, NULL, 0); /* a copy that perf made has no list entry */
-    } else {
-        write_copy(directory, x, id, list, link, e);
+    } else if (write_file(list, 0666, place, strlen(place), e) == MKPERF_OK &&
+               make_directories(elf, e) == MKPERF_OK && make_directories(link, e) == MKPERF_OK &&
+               write_file(partial, mode, x->bytes, x->n, e) == MKPERF_OK) {
+        if (rename(partial, elf) != 0) {
+            failed(elf, e);
+        } else if ((unlink(link) != 0 && errno != ENOENT) || symlink(to, link) != 0) {
+            failed(link, e);
+        }
     }
+    unlink(partial);
     free(list);
     free(link);
+    free(to);
+    free(elf);
+    free(partial);
     return e->status;
 }
 

@@ -156,58 +156,54 @@ static void list_files(struct mkperf_finder *f, char *directory, enum place plac
     }
 }
 
+/* Returns the next directory of DIR[:DIR], a new string, and moves *at behind it; NULL at the end. */
+static char *next_directory(const char **at)
+{
+    size_t n = *at != NULL ? strcspn(*at, ":") : 0;
+    char *directory = *at != NULL ? mkperf_xprintf("%.*s", n != 0 ? (int)n : 1, n != 0 ? *at : ".")
+                                  : NULL;
+
+    *at = *at != NULL && (*at)[n] == ':' ? *at + n + 1 : NULL;
+    return directory;
+}
+
 /* Adds the files of a place, or those of this identity, to the list, unless they are there. */
 static void search_place(struct mkperf_finder *f, enum place place,
                          const struct mkperf_build_id *id)
 {
-    char hex[MKPERF_BUILD_ID_TEXT];
+    char hex[MKPERF_BUILD_ID_TEXT], *cache, *directory;
 
     mkperf_build_id_text(id, hex);
-    if (place == PLACE_PERF && id->n >= 2) {
+    if (place == PLACE_PERF) {
         /* In perf's cache, the name is a directory with the file "elf", or, of older perfs, a link to the file. */
-        char *cache = mkperf_elf_cache_directory();
+        cache = id->n >= 2 ? mkperf_elf_cache_directory() : NULL;
         for (unsigned old = 0; cache != NULL && old < 2; old++) {
             add_file(f,
                      mkperf_xprintf("%s/.build-id/%.2s/%s%s", cache, hex, hex + 2,
                                     old != 0 ? "" : "/elf"),
-                     PLACE_PERF, 0);
+                     place, 0);
         }
         free(cache);
-    }
-    if (place == PLACE_DEBUGINFOD && id->n >= 2 && !id->derived) { /* it knows only linkers' ids */
-        const char *cache = getenv("DEBUGINFOD_CACHE_PATH"), *below = "";
-        if (cache == NULL || cache[0] == '\0') {
-            cache = getenv("XDG_CACHE_HOME");
-            below = "/debuginfod_client";
+    } else if (place == PLACE_DEBUGINFOD) {
+        static const char *const homes[][2] = {{"DEBUGINFOD_CACHE_PATH", ""},
+                                               {"XDG_CACHE_HOME", "/debuginfod_client"},
+                                               {"HOME", "/.cache/debuginfod_client"}};
+        unsigned i = 0;
+        while (i < 2 && ((cache = getenv(homes[i][0])) == NULL || cache[0] == '\0')) {
+            i++;
         }
-        if (cache == NULL || cache[0] == '\0') {
-            cache = getenv("HOME");
-            below = "/.cache/debuginfod_client";
+        cache = getenv(homes[i][0]);
+        if (cache != NULL && id->n >= 2 && !id->derived) { /* it knows only linkers' ids */
+            add_file(f, mkperf_xprintf("%s%s/%s/executable", cache, homes[i][1], hex), place, 0);
         }
-        if (cache != NULL) {
-            add_file(f, mkperf_xprintf("%s%s/%s/executable", cache, below, hex), PLACE_DEBUGINFOD,
-                     0);
-        }
-    }
-    if (place == PLACE_PERF || place == PLACE_DEBUGINFOD) {
-        return;
-    }
-    if (f->listed[place]) {
-        return;
-    }
-    f->listed[place] = true;
-    f->entries = 0;
-    if (place == PLACE_ELF_PATH || place == PLACE_BELOW) {
-        const char *at = f->elf_path;
-        while (at != NULL) {
-            size_t n = strcspn(at, ":");
-            char *directory = n != 0 ? mkperf_xprintf("%.*s", (int)n, at) : mkperf_xstrdup(".");
+    } else if (!f->listed[place]) {
+        const char *at = place == PLACE_TREE ? "" : f->elf_path;
+        f->listed[place] = true;
+        f->entries = 0;
+        while ((directory = next_directory(&at)) != NULL) {
             list_files(f, directory, place);
             free(directory);
-            at = at[n] == ':' ? at + n + 1 : NULL;
         }
-    } else {
-        list_files(f, (char[]){"."}, PLACE_TREE);
     }
 }
 
@@ -262,17 +258,18 @@ void mkperf_finder_reject(struct mkperf_finder *f, const char *path)
 
 char *mkperf_find_file(const char *directories, const char *name)
 {
+    char *directory;
+
     if (name[0] == '/') {
         return access(name, R_OK) == 0 ? mkperf_xstrdup(name) : NULL;
     }
-    for (const char *at = directories; at != NULL;) {
-        size_t n = strcspn(at, ":");
-        char *path = mkperf_xprintf("%.*s%s%s", (int)n, at, n > 0 ? "/" : "", name);
+    for (const char *at = directories; (directory = next_directory(&at)) != NULL;) {
+        char *path = mkperf_xprintf("%s/%s", directory, name);
+        free(directory);
         if (access(path, R_OK) == 0) {
             return path;
         }
         free(path);
-        at = at[n] == ':' ? at + n + 1 : NULL;
     }
     return NULL;
 }

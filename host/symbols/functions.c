@@ -86,9 +86,9 @@ static char *demangle(const char *raw)
 
 const char *mkperf_demangle(void **names, const char *raw)
 {
-    bool mangled = raw[0] == '_' && (raw[1] == 'Z' || raw[1] == 'R');
+    bool mangled = raw != NULL && raw[0] == '_' && (raw[1] == 'Z' || raw[1] == 'R');
 
-    if (!mangled && mkperf_is_printable(raw)) {
+    if (raw == NULL || (!mangled && mkperf_is_printable(raw))) {
         return raw;
     }
     struct shown_name **known = tfind(&(struct shown_name){.raw = raw}, names, compare_raw);
@@ -114,43 +114,37 @@ static bool is_marker(const char *name)
            strncmp(name, "$x", 2) == 0 || strncmp(name, ".L", 2) == 0;
 }
 
+/* Returns how good a symbol is as a name for its address by its form: the lowest number is the best. */
+static unsigned rank_of(const struct mkperf_function *f)
+{
+    return (f->type == STT_NOTYPE ? 8U : 0) | (f->size == 0 ? 4U : 0) |
+           (f->bind == STB_WEAK ? 2U : 0) | (f->bind != STB_GLOBAL ? 1U : 0);
+}
+
 /* Compares the starts of two symbols. Of those with the same start, the better one is first. */
 static int compare_functions(const void *pa, const void *pb)
 {
     const struct mkperf_function *a = pa, *b = pb;
-    bool fa = a->type != STT_NOTYPE, fb = b->type != STT_NOTYPE;
-    size_t na = strlen(a->raw), nb = strlen(b->raw);
 
     if (a->start != b->start) {
         return mkperf_compare(a->start, b->start);
     }
-    if (fa != fb) {
-        return fa ? -1 : 1;
-    }
-    if (!a->size != !b->size) {
-        return a->size ? -1 : 1;
-    }
-    if ((a->bind == STB_WEAK) != (b->bind == STB_WEAK)) {
-        return a->bind == STB_WEAK ? 1 : -1;
-    }
-    if ((a->bind == STB_GLOBAL) != (b->bind == STB_GLOBAL)) {
-        return a->bind == STB_GLOBAL ? -1 : 1;
-    }
-    if (strspn(a->raw, "_") != strspn(b->raw, "_")) {
-        return strspn(a->raw, "_") < strspn(b->raw, "_") ? -1 : 1;
-    }
-    if (na != nb) {
-        return na > nb ? -1 : 1;
-    }
-    return strcmp(a->raw, b->raw);
+    int order = mkperf_compare(rank_of(a), rank_of(b));
+    order = order != 0 ? order : mkperf_compare(strspn(a->raw, "_"), strspn(b->raw, "_"));
+    order = order != 0 ? order : mkperf_compare(strlen(b->raw), strlen(a->raw));
+    return order != 0 ? order : strcmp(a->raw, b->raw);
 }
 
-/* Keeps one function for each address and drops the labels inside functions. The table is sorted. */
-static void drop_labels(struct mkperf_module *m)
+/*
+ * Sorts the table, keeps one function for each address, drops the labels inside functions, and gives a size to functions that
+ * have none.
+ */
+static void complete_functions(struct mkperf_module *m)
 {
     uint64_t covered = 0; /* the highest end of a function with a size so far */
     size_t n = 0;
 
+    mkperf_sort(m->function, m->nfunctions, sizeof *m->function, compare_functions);
     for (size_t i = 0; i < m->nfunctions; i++) {
         struct mkperf_function f = m->function[i];
 
@@ -166,6 +160,13 @@ static void drop_labels(struct mkperf_module *m)
         m->function[n++] = f;
     }
     m->nfunctions = n;
+    for (size_t i = 0; i < n; i++) {
+        struct mkperf_function *f = &m->function[i];
+        if (f->size == 0) {
+            bool next = i + 1 < n && f[1].start - f->start < f->most;
+            f->size = next ? f[1].start - f->start : f->most;
+        }
+    }
 }
 
 /*
@@ -178,13 +179,8 @@ bool mkperf_functions_of_text(struct mkperf_module *m)
     size_t room = 0;
 
     for (; (line_end = memchr(at, '\n', (size_t)(end - at))) != NULL; at = line_end + 1) {
-        uint64_t address = 0;
-        unsigned digits = 0;
-
-        for (unsigned digit; digits < 16 && (digit = mkperf_digit(at[digits])) < 16; digits++) {
-            address = address << 4 | digit;
-        }
-        if (digits != 16 || line_end - at < 20 || at[16] != ' ' || at[18] != ' ') {
+        if (line_end - at < 20 || strspn(at, "0123456789abcdefABCDEF") != 16 || at[16] != ' ' ||
+            at[18] != ' ') {
             m->nfunctions = 0;
             return false;
         }
@@ -194,7 +190,8 @@ bool mkperf_functions_of_text(struct mkperf_module *m)
         *line_end = '\0';
         at[19 + strcspn(at + 19, " \t")] = '\0';
         MKPERF_GROW(m->function, room, m->nfunctions + 1);
-        m->function[m->nfunctions++] = (struct mkperf_function){.start = address,
+        m->function[m->nfunctions++] = (struct mkperf_function){.start = strtoull(at, NULL, 16),
+                                                                .most = UINT64_MAX,
                                                                 .raw = at + 19,
                                                                 .type = STT_FUNC,
                                                                 .bind = at[17] == 't'   ? STB_LOCAL
@@ -204,15 +201,12 @@ bool mkperf_functions_of_text(struct mkperf_module *m)
     if (m->nfunctions == 0) {
         return false;
     }
-    qsort(m->function, m->nfunctions, sizeof *m->function, compare_functions);
-    drop_labels(m);
-    if (m->function[m->nfunctions - 1].start == 0) {
+    complete_functions(m);
+    struct mkperf_function *last = &m->function[m->nfunctions - 1];
+    if (last->start == 0) {
         return false;
     }
-    for (size_t i = 0; i < m->nfunctions; i++) {
-        struct mkperf_function *f = &m->function[i];
-        f->size = i + 1 < m->nfunctions ? f[1].start - f->start : LAST_FUNCTION_BYTES;
-    }
+    last->size = LAST_FUNCTION_BYTES;
     m->machine = EM_AARCH64;
     m->functions_loaded = true;
     return true;
@@ -259,9 +253,12 @@ bool mkperf_module_object(const struct mkperf_module *m, const char *name, uint6
 static void load_functions(struct mkperf_module *m)
 {
     GElf_Shdr table, sh;
-    Elf_Data *data = symbol_table(m, &table);
     size_t n;
 
+    if (m->functions_loaded) {
+        return;
+    }
+    Elf_Data *data = symbol_table(m, &table);
     m->functions_loaded = true;
     if (!data) {
         return;
@@ -291,23 +288,12 @@ static void load_functions(struct mkperf_module *m)
             .bind = GELF_ST_BIND(sym.st_info),
         };
     }
-    qsort(m->function, m->nfunctions, sizeof *m->function, compare_functions);
-    drop_labels(m);
-    /* Gives a size to functions that have none. */
-    for (size_t i = 0; i < m->nfunctions; i++) {
-        struct mkperf_function *f = &m->function[i];
-        if (f->size == 0) {
-            bool next = i + 1 < m->nfunctions && f[1].start - f->start < f->most;
-            f->size = next ? f[1].start - f->start : f->most;
-        }
-    }
+    complete_functions(m);
 }
 
 bool mkperf_symbol_at(struct mkperf_module *m, uint64_t addr, struct mkperf_symbol *out)
 {
-    if (!m->functions_loaded) {
-        load_functions(m);
-    }
+    load_functions(m);
     size_t low = mkperf_first_behind(m->function, m->nfunctions, sizeof *m->function, addr);
     /* Functions may nest (rarely, and not deep): look at a few that start before. */
     for (unsigned i = 0; i < 4 && low > 0; i++) {
@@ -325,9 +311,7 @@ bool mkperf_symbol_at(struct mkperf_module *m, uint64_t addr, struct mkperf_symb
 
 uint64_t mkperf_symbol_address(struct mkperf_module *m, const char *name)
 {
-    if (!m->functions_loaded) {
-        load_functions(m);
-    }
+    load_functions(m);
     for (size_t i = 0; i < m->nfunctions; i++) {
         if (strcmp(m->function[i].raw, name) == 0) {
             return m->function[i].start;

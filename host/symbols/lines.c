@@ -56,12 +56,6 @@ static bool find_unit(struct mkperf_module *m, uint64_t addr, Dwarf_Die *unit)
            dwarf_offdie(m->dwarf, m->range[low - 1].unit, unit);
 }
 
-/* Makes a text of the file printable; NULL stays NULL. */
-static const char *printable(struct mkperf_module *m, const char *raw)
-{
-    return raw ? mkperf_demangle(m->names, raw) : NULL;
-}
-
 /* Returns the directory in which a unit was compiled. DWARF 5 has relative files, which libdw does not complete. */
 static const char *directory_of(struct mkperf_module *m, Dwarf_Die *unit, const char *file)
 {
@@ -70,7 +64,7 @@ static const char *directory_of(struct mkperf_module *m, Dwarf_Die *unit, const 
     if (!file || *file == '/' || !dwarf_attr(unit, DW_AT_comp_dir, &attr)) {
         return NULL;
     }
-    return printable(m, dwarf_formstring(&attr));
+    return mkperf_demangle(m->names, dwarf_formstring(&attr));
 }
 
 /* Stores where the inlined function `die` was called: the position in the function around it. */
@@ -89,7 +83,7 @@ static void store_call(struct mkperf_module *m, Dwarf_Die *unit, Dwarf_Die *die,
     }
     if (dwarf_attr(die, DW_AT_call_file, &attr) && dwarf_formudata(&attr, &file) == 0 &&
         dwarf_getsrcfiles(unit, &files, &n) == 0 && file < n) {
-        out->file = printable(m, dwarf_filesrc(files, file, NULL, NULL));
+        out->file = mkperf_demangle(m->names, dwarf_filesrc(files, file, NULL, NULL));
     }
     out->directory = directory_of(m, unit, out->file);
 }
@@ -134,7 +128,7 @@ size_t mkperf_lines_at(struct mkperf_module *m, uint64_t addr, struct mkperf_lin
     }
     Dwarf_Line *line = dwarf_getsrc_die(&unit, addr);
     if (line) {
-        next.file = printable(m, dwarf_linesrc(line, NULL, NULL));
+        next.file = mkperf_demangle(m->names, dwarf_linesrc(line, NULL, NULL));
         next.directory = directory_of(m, &unit, next.file);
         if (dwarf_lineno(line, &next.line) != 0) {
             next.line = 0;
@@ -153,7 +147,7 @@ size_t mkperf_lines_at(struct mkperf_module *m, uint64_t addr, struct mkperf_lin
         const char *name = dwarf_attr_integrate(die, DW_AT_linkage_name, &attr) != NULL
                                ? dwarf_formstring(&attr)
                                : NULL;
-        next.function = printable(m, name ? name : dwarf_diename(die));
+        next.function = mkperf_demangle(m->names, name ? name : dwarf_diename(die));
         out[n++] = next;
         store_call(m, &unit, die, &next);
     }

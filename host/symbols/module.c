@@ -28,15 +28,9 @@ struct mkperf_symbols *mkperf_symbols_new(void)
 
 static void module_free(struct mkperf_module *m)
 {
-    if (m->eh_cfi) {
-        dwarf_cfi_end(m->eh_cfi);
-    }
-    if (m->dwarf) {
-        dwarf_end(m->dwarf);
-    }
-    if (m->elf) {
-        elf_end(m->elf);
-    }
+    dwarf_cfi_end(m->eh_cfi);
+    dwarf_end(m->dwarf);
+    elf_end(m->elf);
     if (m->bytes) {
         munmap(m->bytes, m->size);
     }

@@ -49,53 +49,34 @@ static bool is_system_call(const struct mkperf_module *m, const uint8_t *p, uint
     }
 }
 
-/* Returns whether a RISC-V instruction is a call: jal or jalr that links (ra, t0), or ecall. */
-static bool is_riscv_call(uint32_t i)
+/* Returns whether n bytes are one instruction that calls. */
+static bool is_call(const struct mkperf_module *m, const uint8_t *p, unsigned n)
 {
-    return (((i & 0x7f) == 0x6f || (i & 0x707f) == 0x67) && (i >> 7 & 27) == 1) || i == 0x73;
-}
-
-/* call rel32; call r/m, which has two to seven bytes after an optional prefix; syscall */
-static bool follows_x86_call(const struct mkperf_module *m, uint64_t addr)
-{
-    const uint8_t *p = mkperf_module_code(m, addr - 5, 5);
-
-    if (p != NULL && p[0] == 0xe8) {
-        return true;
+    switch (m->machine) {
+    case EM_AARCH64:
+        return mkperf_is_call(mkperf_get32(p)) || is_system_call(m, p, n);
+    case EM_RISCV: {
+        uint32_t i = n == 4 ? mkperf_get32(p) : mkperf_get16(p);
+        bool links = (i >> 7 & 27) == 1; /* ra, t0 */
+        return n == 4 ? i == 0x73 || (((i & 0x7f) == 0x6f || (i & 0x707f) == 0x67) && links)
+                      : (i & 0xf07f) == 0x9002 && (i >> 7 & 31) != 0; /* c.jalr */
     }
-    p = mkperf_module_code(m, addr - 2, 2);
-    if (p != NULL && p[0] == 0x0f && p[1] == 0x05) {
-        return true;
+    default: /* call r/m, which has two to seven bytes after an optional prefix; call rel32; syscall */
+        return n >= 2 && ((p[0] == 0xff && (p[1] >> 3 & 7) == 2) || (n == 5 && p[0] == 0xe8) ||
+                          (n == 2 && is_system_call(m, p, n)));
     }
-    for (unsigned n = 2; n <= 7; n++) {
-        p = mkperf_module_code(m, addr - n, n);
-        if (p != NULL && p[0] == 0xff && (p[1] >> 3 & 7) == 2) {
-            return true;
-        }
-    }
-    return false;
 }
 
 bool mkperf_module_follows_call(const struct mkperf_module *m, uint64_t addr)
 {
-    const uint8_t *p;
+    const unsigned unit = mkperf_module_unit(m), most = unit == 1 ? 7 : 4;
+    bool follows = false;
 
-    switch (m->machine) {
-    case EM_AARCH64:
-        p = mkperf_module_code(m, addr - 4, 4);
-        return addr % 4 == 0 && p != NULL &&
-               (mkperf_is_call(mkperf_get32(p)) || is_system_call(m, p, 4));
-    case EM_RISCV:
-        p = mkperf_module_code(m, addr - 4, 4);
-        if (addr % 2 == 0 && p != NULL && is_riscv_call(mkperf_get32(p))) {
-            return true;
-        }
-        p = mkperf_module_code(m, addr - 2, 2); /* c.jalr */
-        return addr % 2 == 0 && p != NULL && (mkperf_get16(p) & 0xf07f) == 0x9002 &&
-               (mkperf_get16(p) >> 7 & 31) != 0;
-    default:
-        return follows_x86_call(m, addr);
+    for (unsigned n = unit; n <= most && !follows && addr % unit == 0; n += unit) {
+        const uint8_t *p = mkperf_module_code(m, addr - n, n);
+        follows = p != NULL && is_call(m, p, n);
     }
+    return follows;
 }
 
 unsigned mkperf_module_unit(const struct mkperf_module *m)
@@ -112,11 +93,6 @@ bool mkperf_module_is_code(struct mkperf_module *m, uint64_t addr)
         return false;
     }
     return mkperf_symbol_at(m, addr, &symbol) || m->nfunctions == 0;
-}
-
-static int compare_addresses(const void *a, const void *b)
-{
-    return mkperf_compare(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 uint64_t *mkperf_module_system_calls(const struct mkperf_module *m, size_t *n)
@@ -139,6 +115,7 @@ uint64_t *mkperf_module_system_calls(const struct mkperf_module *m, size_t *n)
             }
         }
     }
-    mkperf_sort(site, *n, sizeof *site, compare_addresses);
+    mkperf_sort_by(site, *n, sizeof *site,
+                   (const struct mkperf_sort_key[]){{0, sizeof *site, false}, {0, 0, false}});
     return site;
 }

@@ -75,7 +75,8 @@ static inline bool mkperf_inside(const struct mkperf_module *m, uint64_t offset,
 /* find_elf.c: finds the section of that name. False: the ELF has none. */
 bool mkperf_elf_section(Elf *elf, const char *name, GElf_Shdr *h);
 
-/* functions.c: returns raw, or its demangled or printable form, which lives as long as the tree of names. raw must live as long. */
+/* functions.c: returns raw, or its demangled or printable form, which lives as long as the tree of names. raw must live as long; NULL
+ * stays NULL. */
 const char *mkperf_demangle(void **names, const char *raw);
 void mkperf_names_free(void *names);
 

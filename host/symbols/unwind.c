@@ -26,20 +26,17 @@ enum {
     CALLER = 1 << 0,          /* lr has the caller, and fp is the caller's */
     FRAME = 1 << 1,           /* fp is this function's */
     LOST = 1 << 2,            /* lr was overwritten while fp is the caller's */
+    QUEUED = 1 << 3,          /* the instruction is in `work` */
 };
 
 /* ---- the control flow of AArch64 code ---- */
 
-/* Reads the instruction at pc; false if the file has none there. */
-static bool fetch_insn(const struct mkperf_module *m, uint64_t pc, uint32_t *insn)
+/* Returns the instruction at pc; 0, which is udf, if the file has none there. */
+static uint32_t insn_at(const struct mkperf_module *m, uint64_t pc)
 {
     const uint8_t *b = mkperf_module_code(m, pc, 4);
 
-    if (!b) {
-        return false;
-    }
-    *insn = mkperf_get32(b);
-    return true;
+    return b != NULL ? mkperf_get32(b) : 0;
 }
 
 static bool is_b(uint32_t i) /* b */
@@ -84,7 +81,6 @@ struct flow {
     uint32_t n; /* instructions */
     uint8_t *state;
     uint32_t *work; /* the instructions whose state has changed; each is in it once */
-    uint8_t *queued;
     uint32_t nwork;
 };
 
@@ -94,12 +90,11 @@ static void reach(struct flow *f, uint64_t at, unsigned state)
     if (at >= f->n || (f->state[at] | state) == f->state[at]) {
         return;
     }
-    f->state[at] |= (uint8_t)state;
-    if (!f->queued[at]) {
-        f->queued[at] = 1;
+    if ((f->state[at] & QUEUED) == 0) {
         assert(f->nwork < f->n);
         f->work[f->nwork++] = (uint32_t)at;
     }
+    f->state[at] |= (uint8_t)(state | QUEUED);
 }
 
 /* Follows control from the first instruction until no set of states grows. */
@@ -107,14 +102,9 @@ static void follow_control(struct flow *f)
 {
     reach(f, 0, CALLER);
     while (f->nwork > 0) {
-        uint32_t at = f->work[--f->nwork], insn;
-        unsigned state;
+        uint32_t at = f->work[--f->nwork], insn = insn_at(f->m, f->start + 4 * (uint64_t)at);
+        unsigned state = f->state[at] &= (uint8_t)~QUEUED;
 
-        f->queued[at] = 0;
-        if (!fetch_insn(f->m, f->start + 4 * (uint64_t)at, &insn)) {
-            continue;
-        }
-        state = f->state[at];
         if (sets_fp(insn)) {
             state = FRAME;
         } else if (loads(insn, 29)) { /* the fp is restored last or together with the lr */
@@ -152,7 +142,6 @@ static enum mkperf_lr lr_by_flow(struct mkperf_module *m, uint64_t pc)
     f.start = symbol.start;
     f.n = (uint32_t)(symbol.size / 4);
     f.state = mkperf_xcalloc(f.n + 1, 1);
-    f.queued = mkperf_xcalloc(f.n + 1, 1);
     f.work = mkperf_xcalloc(f.n + 1, sizeof *f.work);
     if (pc - f.start < 4 * (uint64_t)f.n) {
         follow_control(&f);
@@ -163,7 +152,6 @@ static enum mkperf_lr lr_by_flow(struct mkperf_module *m, uint64_t pc)
                                   : MKPERF_LR_UNKNOWN;
     }
     free(f.state);
-    free(f.queued);
     free(f.work);
     return result;
 }
@@ -241,11 +229,11 @@ static enum mkperf_lr lr_by_code(struct mkperf_module *m, uint64_t pc,
                                  struct mkperf_symbol function)
 {
     uint64_t end = function.start + function.size, at = pc;
-    uint32_t insn;
 
     for (unsigned i = 0; i < LOOK_AROUND && at > function.start; i++) {
         at -= 4;
-        if (!fetch_insn(m, at, &insn) || leaves_line(insn)) {
+        uint32_t insn = insn_at(m, at);
+        if (leaves_line(insn)) {
             break;
         }
         if (sets_fp(insn)) {
@@ -257,7 +245,8 @@ static enum mkperf_lr lr_by_code(struct mkperf_module *m, uint64_t pc,
     }
     at = pc;
     for (unsigned i = 0; i < LOOK_AROUND && at < end; i++, at += 4) {
-        if (!fetch_insn(m, at, &insn) || leaves_line(insn)) {
+        uint32_t insn = insn_at(m, at);
+        if (leaves_line(insn)) {
             break;
         }
         if (sets_fp(insn)) {
