@@ -124,7 +124,12 @@ static enum mkperf_status passing_begin(void *self, const struct mkperf_session 
 {
     struct passing *p = self;
 
-    mkperf_places_begin(&p->places, session);
+    if (p->c->format->sched && !session->sched) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                "this format shows scheduling events, and none were recorded "
+                                "(mkperf record --sched)");
+    }
+    (void)mkperf_places_begin(&p->places, session, e);
     return mkperf_sink_begin(&p->to, session, e);
 }
 

@@ -31,7 +31,6 @@ struct callgrind {
     size_t cost_room;
     /* By number: whether the name was written. Each name is written once, with its number. */
     bool *named_function, *named_file;
-    struct function_names names;
 };
 
 static uint32_t row_number(struct callgrind *g, uint32_t function, uint32_t line, uint32_t callee)
@@ -132,7 +131,7 @@ static void put_function(struct callgrind *g, uint32_t number, const char *prefi
     }
     mkperf_textout_printf(g->t, "\n%sfn=(%u)", prefix, number + 1);
     if (!g->named_function[number]) {
-        const char *pd = root ? NULL : function_names_pd(&g->names, number);
+        const char *pd = root ? NULL : mkperf_places_one_of_several(s, number);
         g->named_function[number] = true;
         mkperf_textout_puts(g->t, " ");
         put_plain(g, root ? mkperf_places_pd_name(s, f.pd) : mkperf_places_name(s, number));
@@ -200,7 +199,6 @@ enum mkperf_status mkperf_callgrind_write(const struct mkperf_export *x, struct 
     uint32_t n = g.rows.count;
     g.named_function = mkperf_xcalloc((size_t)pd_function(s, 0) + s->npds + 1, sizeof(bool));
     g.named_file = mkperf_xcalloc(s->texts.count, sizeof(bool));
-    function_names_init(&g.names, s);
     /* By function; the row of the function itself precedes those of its calls. */
     MKPERF_SORT(g.row, n, MKPERF_UP(g.row, function), MKPERF_UP(g.row, is_call),
                 MKPERF_UP(g.row, line), MKPERF_UP(g.row, callee));
@@ -223,6 +221,5 @@ enum mkperf_status mkperf_callgrind_write(const struct mkperf_export *x, struct 
     free(g.cost);
     free(g.named_function);
     free(g.named_file);
-    function_names_free(&g.names);
     return MKPERF_OK;
 }

@@ -104,8 +104,7 @@ static enum mkperf_status chrome_begin(void *self, const struct mkperf_session *
 {
     struct chrome *c = self;
 
-    MKPERF_TRY(mkperf_export_needs_sched(session, e));
-    mkperf_places_begin(&c->places, session);
+    (void)mkperf_places_begin(&c->places, session, e);
     mkperf_textout_puts(&c->text, "{\"traceEvents\":[\n");
     name_track(c, PDS, 0, "process_name", "PDs");
     name_track(c, CORES, 0, "process_name", "cores");

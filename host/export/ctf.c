@@ -42,16 +42,6 @@ static enum mkperf_status open_file(struct ctf *c, unsigned file, struct mkperf_
     return status;
 }
 
-static enum mkperf_status ctf_begin(void *self, const struct mkperf_session *session,
-                                    struct mkperf_error *e)
-{
-    struct ctf *c = self;
-
-    MKPERF_TRY(mkperf_export_needs_sched(session, e));
-    mkperf_places_begin(&c->places, session);
-    return MKPERF_OK;
-}
-
 /* Writes a PD's name and its pid, which is the same as in perf.data. */
 static void put_comm_and_tid(struct mkperf_put *p, const struct ctf *c, uint32_t pd)
 {
@@ -197,7 +187,7 @@ enum mkperf_status mkperf_ctf_open(const struct mkperf_export *x, struct mkperf_
 {
     static const struct mkperf_sink_ops ops = {
         .reads = true,
-        .begin = ctf_begin,
+        .begin = mkperf_places_begin,
         .pd = mkperf_places_pd,
         .events = mkperf_places_events,
         .sched = write_sched_event,

@@ -75,10 +75,8 @@ static enum mkperf_status jsonl_begin(void *self, const struct mkperf_session *s
 {
     struct jsonl *j = self;
 
-    (void)e;
     mkperf_jsonl_session(&j->text, session);
-    mkperf_places_begin(&j->places, session);
-    return MKPERF_OK;
+    return mkperf_places_begin(&j->places, session, e);
 }
 
 static enum mkperf_status print_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)

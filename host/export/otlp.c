@@ -40,7 +40,6 @@ struct otlp {
     const struct mkperf_export *x;
     struct mkperf_profile *c;
     struct pb_file f;
-    struct function_names names;
     struct mkperf_hash strings;    /* behind the empty one */
     struct mkperf_hash attributes; /* key and value, as strings */
     struct mkperf_hash stacks;
@@ -181,7 +180,7 @@ static void put_dictionary(struct otlp *o)
     }
     put_empty(o, TABLE_FUNCTION);
     for (uint32_t i = 0; i < s->functions.count; i++) {
-        const char *pd = function_names_pd(&o->names, i), *name = mkperf_places_name(s, i);
+        const char *pd = mkperf_places_one_of_several(s, i), *name = mkperf_places_name(s, i);
         char *own = pd != NULL ? mkperf_xprintf("%s {%.255s}", name, pd) : mkperf_xstrdup(name);
         size_t function = pb_begin(&o->f, TABLE_FUNCTION);
 
@@ -227,11 +226,9 @@ enum mkperf_status mkperf_otlp_write(const struct mkperf_export *x, struct mkper
     o->x = x;
     o->c = c;
     o->f.t = t;
-    function_names_init(&o->names, &c->places);
     put_resource_profiles(o);
     put_dictionary(o);
     pb_close(&o->f);
-    function_names_free(&o->names);
     mkperf_hash_free(&o->strings);
     mkperf_hash_free(&o->attributes);
     mkperf_hash_free(&o->stacks);

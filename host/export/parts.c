@@ -2,7 +2,7 @@
 /*
  * Parts that several formats have in common.
  *
- * Owns: the choice of one event, compression, and functions that have one name in several PDs. Called by the formats.
+ * Owns: the choice of one event, its period, and compression. Called by the formats.
  */
 #include <zlib.h>
 
@@ -42,15 +42,6 @@ uint64_t mkperf_export_period(const struct mkperf_profile *c, uint32_t event)
                           : 0;
 }
 
-enum mkperf_status mkperf_export_needs_sched(const struct mkperf_session *session,
-                                             struct mkperf_error *e)
-{
-    return session->sched ? MKPERF_OK
-                          : mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                             "this format shows scheduling events, and none were "
-                                             "recorded (mkperf record --sched)");
-}
-
 uint8_t *mkperf_export_gzip(const void *p, size_t n, size_t *size)
 {
     enum { LEVEL = 6, GZIP = 16, MEMORY = 8 };
@@ -65,31 +56,4 @@ uint8_t *mkperf_export_gzip(const void *p, size_t n, size_t *size)
     *size = z.total_out;
     deflateEnd(&z);
     return out;
-}
-
-void function_names_init(struct function_names *n, const struct mkperf_places *places)
-{
-    *n = (struct function_names){
-        .places = places, .owner = mkperf_xcalloc(places->texts.count + 1, sizeof *n->owner)};
-    for (uint32_t i = 0; i < places->functions.count; i++) {
-        const struct mkperf_function *f = &places->function[i];
-        uint32_t *owner = &n->owner[f->name], own = f->kernel ? 1 : f->pd + 2;
-
-        *owner = *owner == 0 || *owner == own ? own : FUNCTION_SHARED;
-    }
-}
-
-void function_names_free(struct function_names *n)
-{
-    free(n->owner);
-    *n = (struct function_names){.owner = NULL};
-}
-
-const char *function_names_pd(const struct function_names *n, uint32_t function)
-{
-    const struct mkperf_function *f = &n->places->function[function];
-
-    return n->owner[f->name] != FUNCTION_SHARED ? NULL
-           : f->kernel                          ? "kernel"
-                                                : mkperf_places_pd_name(n->places, f->pd);
 }

@@ -12,30 +12,8 @@ enum mkperf_status mkperf_export_event(const struct mkperf_export *x,
 
 /* Returns the period of an event. With a frequency it is the mean: servers refuse a profile without a period. */
 uint64_t mkperf_export_period(const struct mkperf_profile *c, uint32_t event);
-/* Checks at the begin of a stream that it has scheduling events. MKPERF_ERR_INPUT: none were recorded. */
-enum mkperf_status mkperf_export_needs_sched(const struct mkperf_session *session,
-                                             struct mkperf_error *e);
-
 /* Returns n bytes compressed by gzip, *size bytes, which the caller frees. */
 uint8_t *mkperf_export_gzip(const void *p, size_t n, size_t *size);
-
-/*
- * Functions that have one name in several PDs. Some readers join functions of one name. They would draw an edge from
- * one PD's `notified` to a function that only another PD's `notified` calls. Those formats add the PD to the name.
- */
-#define FUNCTION_SHARED UINT32_MAX
-struct function_names {
-    const struct mkperf_places *places;
-    uint32_t *owner; /* for each name: 1 the kernel, a PD + 2, or FUNCTION_SHARED by several */
-};
-
-/* Collects the names of functions. `places` is complete, and lives longer than n.
- * function_names_free releases n. */
-void function_names_init(struct function_names *n, const struct mkperf_places *places);
-void function_names_free(struct function_names *n);
-/* Returns the PD of the function, or "kernel", if its name is shared, or NULL if the name is
- * unique. */
-const char *function_names_pd(const struct function_names *n, uint32_t function);
 
 /*
  * Stacks by name, as folded stacks and flame graphs show them. The root's children are the PDs in which chains begin.

@@ -32,7 +32,6 @@ enum pprof_field {
 struct pprof {
     struct mkperf_profile *c;
     struct pb_file f;
-    struct function_names names;
     struct mkperf_hash extra; /* all other strings of the file */
     uint32_t texts;           /* the number of strings that precede the extra ones */
 };
@@ -106,7 +105,7 @@ static void put_tables(struct pprof *p)
         size_t at = pb_begin(&p->f, PPROF_FUNCTION);
         pb_number(&p->f, 1, (uint64_t)i + 1);
         pb_number(&p->f, 2,
-                  function_names_pd(&p->names, i) != NULL ? with_pd++ : s->function[i].name);
+                  mkperf_places_one_of_several(s, i) != NULL ? with_pd++ : s->function[i].name);
         pb_number(&p->f, 3, s->function[i].name);
         pb_number(&p->f, 4, s->function[i].file);
         pb_end(&p->f, at);
@@ -117,7 +116,7 @@ static void put_tables(struct pprof *p)
     }
     char text[PPROF_NAME_BYTES];
     for (uint32_t i = 0; i < s->functions.count; i++) {
-        const char *pd = function_names_pd(&p->names, i);
+        const char *pd = mkperf_places_one_of_several(s, i);
         if (pd != NULL) {
             snprintf(text, sizeof text, "%s {%.255s}", mkperf_places_name(s, i), pd);
             pb_text(&p->f, PPROF_STRING_TABLE, text);
@@ -137,11 +136,10 @@ enum mkperf_status mkperf_pprof_write(const struct mkperf_export *x, struct mkpe
     (void)e;
     p->c = c;
     p->f.t = t;
-    function_names_init(&p->names, &c->places);
     struct mkperf_profile_chain chain;
     p->texts = p->c->places.texts.count;
     for (uint32_t i = 0; i < p->c->places.functions.count; i++) {
-        p->texts += function_names_pd(&p->names, i) != NULL;
+        p->texts += mkperf_places_one_of_several(&c->places, i) != NULL;
     }
     uint64_t samples = extra_string(p, "samples"), count = extra_string(p, "count");
 
@@ -176,7 +174,6 @@ enum mkperf_status mkperf_pprof_write(const struct mkperf_export *x, struct mkpe
         pb_end(&p->f, at);
     }
     put_tables(p);
-    function_names_free(&p->names);
     pb_close(&p->f);
     mkperf_hash_free(&p->extra);
     free(p);

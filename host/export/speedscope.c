@@ -202,13 +202,11 @@ enum mkperf_status mkperf_speedscope_write(const struct mkperf_export *x, struct
                 mkperf_profile_lost(c), s.alarms != 0 ? name : title);
     /* Writes all frames. Their order is functions, PDs, places of loss, marks, pairs of PDs, the profiler's two parts, warnings. */
     const struct mkperf_places *stack = &s.c->places;
-    struct function_names names;
     char note[300];
     mkperf_json(t, "'shared':{'frames':[");
-    function_names_init(&names, stack);
     for (uint32_t i = 0; i < stack->functions.count; i++) {
         const struct mkperf_function *f = &stack->function[i];
-        const char *pd = f->kernel ? NULL : function_names_pd(&names, i);
+        const char *pd = f->kernel ? NULL : mkperf_places_one_of_several(stack, i);
         snprintf(note, sizeof note, " {%.255s}", pd != NULL ? pd : "");
         put_frame_name(&s, mkperf_places_name(stack, i),
                        f->kernel    ? " [kernel]"
@@ -216,7 +214,6 @@ enum mkperf_status mkperf_speedscope_write(const struct mkperf_export *x, struct
                                     : "",
                        f->file);
     }
-    function_names_free(&names);
     for (uint32_t i = 0; i < stack->npds; i++) {
         put_frame_name(&s, mkperf_places_pd_name(stack, i), "", 0);
     }

@@ -7,6 +7,10 @@
 
 enum { PAGE = 4096 };
 
+/* Values of `owner`: OWNER_PDS + a PD, or one of the others. */
+enum { OWNER_KERNEL = 1, OWNER_PDS };
+#define OWNER_SEVERAL UINT32_MAX
+
 const char *const mkperf_mark_names[MKPERF_MARK_END + 1] = {"point", "begin", "end"};
 
 uint32_t mkperf_places_text_number(struct mkperf_places *s, const char *text)
@@ -41,11 +45,15 @@ static struct mkperf_module *open_module(struct mkperf_places *s, const char *el
     return m;
 }
 
-void mkperf_places_begin(struct mkperf_places *s, const struct mkperf_session *session)
+enum mkperf_status mkperf_places_begin(void *places, const struct mkperf_session *session,
+                                       struct mkperf_error *e)
 {
+    struct mkperf_places *s = places;
+
+    (void)e;
     mkperf_session_keep(&s->session, session);
     if (s->no_elfs) {
-        return;
+        return MKPERF_OK;
     }
     s->symbols = s->search.open != NULL ? s->search.open : mkperf_symbols_new();
     mkperf_places_text_number(s, ""); /* text 0 */
@@ -54,6 +62,7 @@ void mkperf_places_begin(struct mkperf_places *s, const struct mkperf_session *s
     mkperf_symbols_search(s->symbols, &s->search);
     s->kernel = open_module(s, session->kernel_elf, &session->kernel_build_id, &s->kernel_problem);
     s->capture = s->kernel != NULL ? mkperf_symbol_address(s->kernel, "mkperf_capture") : 0;
+    return MKPERF_OK;
 }
 
 enum mkperf_status mkperf_places_pd(void *places, const struct mkperf_pd *pd,
@@ -106,6 +115,7 @@ void mkperf_places_free(struct mkperf_places *s)
     free(s->function);
     free(s->place);
     free(s->frame);
+    free(s->owner);
     mkperf_hash_free(&s->texts);
     mkperf_hash_free(&s->functions);
     mkperf_hash_free(&s->places);
@@ -133,7 +143,12 @@ static void add_frame(struct mkperf_places *s, struct mkperf_function f, const c
     uint32_t known = s->functions.count, number = mkperf_hash_number(&s->functions, key, 3);
     MKPERF_GROW(s->function, s->function_room, s->functions.count);
     if (number == known) {
+        uint32_t own = f.kernel ? OWNER_KERNEL : OWNER_PDS + f.pd;
+
         s->function[number] = f;
+        MKPERF_GROW(s->owner, s->owner_room, (size_t)f.name + 1);
+        uint32_t *owner = &s->owner[f.name];
+        *owner = *owner == 0 || *owner == own ? own : OWNER_SEVERAL;
     }
     MKPERF_GROW(s->frame, s->frame_room, (size_t)s->nframes + 1);
     s->frame[s->nframes++] = (struct mkperf_frame){
@@ -267,6 +282,15 @@ uint32_t mkperf_places_of(struct mkperf_places *s, uint32_t pd,
                                      .addr = a->addr - (a->is_return && a->addr != 0)});
     }
     return n;
+}
+
+const char *mkperf_places_one_of_several(const struct mkperf_places *s, uint32_t function)
+{
+    const struct mkperf_function *f = &s->function[function];
+
+    return s->owner[f->name] != OWNER_SEVERAL ? NULL
+           : f->kernel                        ? "kernel"
+                                              : mkperf_places_pd_name(s, f->pd);
 }
 
 const char *mkperf_places_pd_name(const struct mkperf_places *s, uint32_t pd)

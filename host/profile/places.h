@@ -81,10 +81,14 @@ struct mkperf_places {
     struct mkperf_place *place;
     struct mkperf_frame *frame;
     uint32_t function_room, place_room, nframes, frame_room;
+    uint32_t
+        *owner; /* for each text: 0, the owner of the functions of that name, or several owners */
+    uint32_t owner_room;
 };
 
-void mkperf_places_begin(struct mkperf_places *s, const struct mkperf_session *session);
-/* These two are functions of a sink of which the state begins with the places, too. */
+/* The first three are functions of a sink of which the state begins with the places, too. */
+enum mkperf_status mkperf_places_begin(void *places, const struct mkperf_session *session,
+                                       struct mkperf_error *e);
 /* Adds a PD. Errors: FAILED, it was announced before. */
 enum mkperf_status mkperf_places_pd(void *places, const struct mkperf_pd *pd,
                                     struct mkperf_error *e);
@@ -134,6 +138,11 @@ static inline const char *mkperf_places_name(const struct mkperf_places *s, uint
 {
     return mkperf_places_text(s, s->function[function].name);
 }
+
+/* Returns the PD of a function, or "kernel", if other PDs have functions of its name, or NULL. Some readers of exports join
+ * functions of one name. They would draw an edge from one PD's `notified` to a function that only another PD's `notified` calls.
+ * Called when all places are known. */
+const char *mkperf_places_one_of_several(const struct mkperf_places *s, uint32_t function);
 
 /* The name of code without a name: "[unknown]" with the page of its address. */
 enum { MKPERF_PLACES_UNKNOWN = 64 };

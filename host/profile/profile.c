@@ -270,7 +270,7 @@ static enum mkperf_status begin_profile(void *self, const struct mkperf_session 
     for (unsigned i = 0; p->times && i < (p->schedule.open ? SPOOLS : SPOOLS_OF_SAMPLES); i++) {
         MKPERF_TRY(mkperf_spool_open(spool_of(p, i), spools[i].size, e));
     }
-    mkperf_places_begin(&p->places, &session);
+    (void)mkperf_places_begin(&p->places, &session, e);
     if (p->keep_schedule) {
         mkperf_fills_begin(&p->fills, &p->places.session);
     }
