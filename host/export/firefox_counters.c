@@ -26,23 +26,20 @@ static unsigned step_of(const struct steps *s, uint64_t ns)
     return at < s->n ? (unsigned)at : s->n - 1;
 }
 
-static void put_counter_head(struct firefox *f, const struct steps *s, const char *name,
-                             const char *category, const char *description, uint32_t pid,
-                             uint32_t thread)
+/* Writes a counter. display: how it is drawn, the end of a format for mkperf_json; "": as a rate of events. */
+static void put_counter(struct firefox *f, const struct steps *s, const uint64_t *value,
+                        const char *name, const char *description, uint32_t pid, uint32_t thread,
+                        const char *display)
 {
     mkperf_json(f->t,
                 "{'name':%s,'category':%s,'description':%s,'pid':'%u','mainThreadIndex':%u,"
                 "'samples':{",
-                name, category, description, pid, thread);
+                name, *display == '\0' ? "PMU" : "Memory", description, pid, thread);
     FIREFOX_COLUMN(f->t, "time", s->n, mkperf_textout_ms(f->t, i * s->step_ns));
-}
-
-static void put_counter(struct firefox *f, const struct steps *s, const uint64_t *value,
-                        const char *name, const char *description, uint32_t pid, uint32_t thread)
-{
-    put_counter_head(f, s, name, "PMU", description, pid, thread);
-    FIREFOX_COLUMN(f->t, "count", s->n, mkperf_textout_u64(f->t, value[i]));
-    mkperf_json(f->t, "'length':%u}}", s->n);
+    FIREFOX_COLUMN(f->t, "count", s->n, mkperf_json(f->t, "%" PRId64, (int64_t)value[i]));
+    mkperf_json(f->t, "'length':%u}", s->n);
+    mkperf_json(f->t, display);
+    mkperf_textout_puts(f->t, "}");
 }
 
 /* Adds a sample's events to the steps of the span that it represents, in proportion to the time in each step. */
@@ -136,22 +133,12 @@ static void level_all(const struct firefox *f, const struct steps *s, uint64_t *
     free(g.value);
 }
 
-/*
- * Writes the fill level of the output ring. The Firefox Profiler adds up the values of a counter of this category, so
- * differences are written. A counter must have a thread, so this one has the thread of the first PD.
- */
-static void put_fill(struct firefox *f, const struct steps *s, uint32_t pid)
+/* Stores the changes of the fill level of the output ring: the Firefox Profiler adds up the values of its counter. */
+static void add_fill(const struct mkperf_fill *fill, const struct steps *s, uint64_t *value)
 {
-    const struct mkperf_fill *fill = &f->c->totals.fill;
     uint64_t before = 0;
     uint32_t at = 0;
-    char text[160];
 
-    snprintf(text, sizeof text,
-             "Bytes that waited for the link at most, of %llu in the target's output ring",
-             (unsigned long long)fill->size);
-    put_counter_head(f, s, "output ring", "Memory", text, pid, 0);
-    mkperf_json(f->t, "'count':[");
     for (unsigned i = 0; i < s->n; i++) {
         uint64_t now = 0;
 
@@ -163,14 +150,9 @@ static void put_fill(struct firefox *f, const struct steps *s, uint32_t pid)
         if (at < fill->n && fill->point[at].bytes > now) {
             now = fill->point[at].bytes;
         }
-        mkperf_json(f->t, ",%" PRId64, (int64_t)(now - before));
+        value[i] = now - before;
         before = now;
     }
-    mkperf_json(f->t,
-                "],'length':%u},'display':{'graphType':'line-accumulated','unit':'bytes',"
-                "'color':'orange','markerSchemaLocation':null,'sortWeight':60,"
-                "'label':'output ring'}}",
-                s->n);
 }
 
 void firefox_counters_put(struct firefox *f)
@@ -206,7 +188,7 @@ void firefox_counters_put(struct firefox *f)
         snprintf(text, sizeof text, "Events of %.100s%s, as the PD's samples stand for them", name,
                  core);
         mkperf_textout_puts(f->t, i > 0 ? ",\n" : "");
-        put_counter(f, &s, values + (size_t)i * s.n, name, text, thread->pd + 1, main_thread);
+        put_counter(f, &s, values + (size_t)i * s.n, name, text, thread->pd + 1, main_thread, "");
     }
     if (c->losses.count > 0) {
         mkperf_textout_puts(f->t, n > 0 ? ",\n" : "");
@@ -217,11 +199,20 @@ void firefox_counters_put(struct firefox *f)
         for (size_t i = 0; i < f->c->losses.count; i++) {
             values[step_of(&s, lost[i].time_ns)] += lost[i].samples;
         }
-        put_counter(f, &s, values, "lost samples", "Samples lost, at the time of the report", 0, n);
+        put_counter(f, &s, values, "lost samples", "Samples lost, at the time of the report", 0, n,
+                    "");
     }
     if (c->totals.fill.n > 0 && n > 0) {
         mkperf_textout_puts(f->t, ",\n");
-        put_fill(f, &s, f->thread[0].pd + 1);
+        snprintf(text, sizeof text,
+                 "Bytes that waited for the link at most, of %" PRIu64
+                 " in the target's output ring",
+                 c->totals.fill.size);
+        add_fill(&c->totals.fill, &s, values);
+        /* A counter must have a thread, so this one has the first PD's. */
+        put_counter(f, &s, values, "output ring", text, f->thread[0].pd + 1, 0,
+                    ",'display':{'graphType':'line-accumulated','unit':'bytes','color':'orange',"
+                    "'markerSchemaLocation':null,'sortWeight':60,'label':'output ring'}");
     }
     mkperf_textout_puts(f->t, "]");
     free(rate);

@@ -146,36 +146,27 @@ static void put_frame_box(struct picture *p, uint32_t node, uint64_t x, uint32_t
     mkperf_textout_puts(p->t, "</text></g>\n");
 }
 
-/* Draws the node and its descendants. x is the number of events to the left of the node. */
-static void put_branch(struct picture *p, uint32_t node, uint64_t x, uint32_t depth)
+/* Draws the node and its descendants, if `draw` is set. x is the number of events to the left of the node. Returns the number of
+ * rows down to the lowest of them, without those too narrow to be drawn. */
+static uint32_t put_branch(struct picture *p, uint32_t node, uint64_t x, uint32_t depth, bool draw)
 {
     const struct mkperf_tree_node *n = p->tree->tree.node;
+    uint32_t rows = depth + 1;
 
-    put_frame_box(p, node, x, depth);
+    if (draw) {
+        put_frame_box(p, node, x, depth);
+    }
     for (uint32_t i = n[node].child; i != 0; i = n[i].next) {
         uint64_t width = n[i].total.period;
         if ((double)width * p->scale >= NARROWEST) {
-            put_branch(p, i, x, depth + 1);
-        } else if (width > 0) {
-            p->left_out++;
+            uint32_t below = put_branch(p, i, x, depth + 1, draw);
+            rows = below > rows ? below : rows;
+        } else {
+            p->left_out += draw && width > 0;
         }
         x += width;
     }
-}
-
-/* Returns the number of rows that the node and its descendants need, without those too narrow to be drawn. */
-static uint32_t rows_of(const struct picture *p, uint32_t node)
-{
-    const struct mkperf_tree_node *n = p->tree->tree.node;
-    uint32_t most = 0;
-
-    for (uint32_t i = n[node].child; i != 0; i = n[i].next) {
-        if ((double)n[i].total.period * p->scale >= NARROWEST) {
-            uint32_t rows = rows_of(p, i);
-            most = rows > most ? rows : most;
-        }
-    }
-    return most + 1;
+    return rows;
 }
 
 /* Returns the events that the profile before has in frames which this one does not have. */
@@ -352,9 +343,9 @@ enum mkperf_status mkperf_flamegraph_write(const struct mkperf_export *x, struct
     stack_tree_finish(&tree);
     uint64_t all = tree.tree.node[0].total.period;
     p.scale = all != 0 ? (WIDTH - 2 * MARGIN) / (double)all : 0;
-    p.rows = rows_of(&p, 0);
+    p.rows = put_branch(&p, 0, 0, 0, false);
     put_picture_head(&p, c, event);
-    put_branch(&p, 0, 0, 0);
+    (void)put_branch(&p, 0, 0, 0, true);
     mkperf_textout_printf(
         t, "</g>\n<desc>frames too narrow to be drawn: %" PRIu64 "</desc>\n</svg>\n", p.left_out);
     stack_tree_free(&tree);

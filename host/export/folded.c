@@ -9,8 +9,6 @@
  */
 #include "parts.h"
 
-enum { DEPTH_MAX = 2048 };
-
 const char *stack_tree_text(const struct stack_tree *t, uint32_t number)
 {
     return mkperf_hash_text(&t->texts, number);
@@ -145,6 +143,22 @@ void stack_tree_finish(struct stack_tree *t)
     mkperf_tree_finish(&t->tree, by_name, t);
 }
 
+/* Writes the names from the root's child to the node. */
+static void put_path(struct mkperf_textout *t, const struct stack_tree *tree, uint32_t node)
+{
+    struct stack_label label = stack_tree_label(tree, node);
+    uint32_t parent = tree->tree.node[node].parent;
+
+    if (parent != 0) {
+        put_path(t, tree, parent);
+        mkperf_textout_puts(t, ";");
+    }
+    mkperf_textout_plain(t, stack_tree_text(tree, label.name), true);
+    mkperf_textout_puts(t, label.kind == STACK_KERNEL    ? "_[k]"
+                           : label.kind == STACK_INLINED ? "_[i]"
+                                                         : "");
+}
+
 enum mkperf_status mkperf_folded_write(const struct mkperf_export *x, struct mkperf_profile *c,
                                        struct mkperf_textout *t, struct mkperf_error *e)
 {
@@ -158,22 +172,8 @@ enum mkperf_status mkperf_folded_write(const struct mkperf_export *x, struct mkp
     for (uint32_t i = mkperf_tree_next(&tree.tree, 0); i != 0;
          i = mkperf_tree_next(&tree.tree, i)) {
         if (mkperf_tree_self(&tree.tree, i).period != 0) {
-            uint32_t path[DEPTH_MAX];
-            unsigned n = 0;
-            for (uint32_t at = i; at != 0 && n < DEPTH_MAX; at = tree.tree.node[at].parent) {
-                path[n++] = at;
-            }
-            while (n-- > 0) {
-                struct stack_label label = stack_tree_label(&tree, path[n]);
-
-                mkperf_textout_plain(t, stack_tree_text(&tree, label.name), true);
-                if (label.kind == STACK_KERNEL) {
-                    mkperf_textout_puts(t, "_[k]");
-                } else if (label.kind == STACK_INLINED) {
-                    mkperf_textout_puts(t, "_[i]");
-                }
-                mkperf_textout_put(t, n > 0 ? ";" : " ", 1);
-            }
+            put_path(t, &tree, i);
+            mkperf_textout_puts(t, " ");
             mkperf_textout_u64(t, mkperf_tree_self(&tree.tree, i).period);
             mkperf_textout_put(t, "\n", 1);
         }
