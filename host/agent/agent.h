@@ -6,6 +6,7 @@
 #define MKPERF_HOST_AGENT_AGENT_H
 
 #include <pthread.h>
+#include <sys/queue.h>
 
 #include "export/formats.h"
 #include "flow/flow.h"
@@ -27,6 +28,7 @@ enum { AGENT_DESTINATIONS = 16 };
 enum agent_kind { AGENT_FILE, AGENT_PPROF, AGENT_OTLP, AGENT_PYROSCOPE, AGENT_KINDS };
 
 struct agent_waiting {
+    STAILQ_ENTRY(agent_waiting) next;
     char *name;
     uint64_t bytes, samples;
 };
@@ -36,11 +38,10 @@ struct agent_outbox {
     const char *spec; /* the name that --to gives it */
     enum agent_kind kind;
     char *directory;
-    const char *url;              /* URL of the server */
-    uint64_t limit, bytes;        /* bytes of waiting files: the most, and now */
-    struct agent_waiting *window; /* the waiting windows, from index `first` on, oldest first */
-    size_t first, n, room;
-    uint64_t sent; /* windows that the server accepted */
+    const char *url;                      /* URL of the server */
+    uint64_t limit, bytes;                /* bytes of waiting files: the most, and now */
+    STAILQ_HEAD(, agent_waiting) waiting; /* the oldest first */
+    uint64_t sent;                        /* windows that the server accepted */
     /* Windows given up for want of space, and their samples. */
     uint64_t given_up, given_up_samples;
     /* Windows that the server refused, their samples; attempts that failed. */

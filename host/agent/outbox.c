@@ -56,38 +56,39 @@ bool agent_name_parse(const char *name, struct agent_name *out)
 static void append_window(struct agent_outbox *o, const char *name, uint64_t bytes,
                           uint64_t samples)
 {
-    if (o->first > 0 && o->first == o->n) {
-        o->first = o->n = 0;
-    }
-    MKPERF_GROW(o->window, o->room, o->n + 1);
-    o->window[o->n++] =
-        (struct agent_waiting){.name = mkperf_xstrdup(name), .bytes = bytes, .samples = samples};
+    struct agent_waiting *w = mkperf_xcalloc(1, sizeof *w);
+
+    *w = (struct agent_waiting){.name = mkperf_xstrdup(name), .bytes = bytes, .samples = samples};
+    STAILQ_INSERT_TAIL(&o->waiting, w, next);
     o->bytes += bytes;
+}
+
+/* Forgets the oldest window. */
+static void forget_window(struct agent_outbox *o)
+{
+    struct agent_waiting *w = STAILQ_FIRST(&o->waiting);
+
+    STAILQ_REMOVE_HEAD(&o->waiting, next);
+    o->bytes -= w->bytes;
+    free(w->name);
+    free(w);
 }
 
 void agent_outbox_drop(struct agent_outbox *o)
 {
-    struct agent_waiting *w = &o->window[o->first];
-    char *path = agent_outbox_path(o, w->name);
+    char *path = agent_outbox_path(o, STAILQ_FIRST(&o->waiting)->name);
 
     unlink(path);
     free(path);
-    free(w->name);
-    o->bytes -= w->bytes;
-    o->first++;
-    if (o->first >= 1024 && 2 * o->first >= o->n) { /* the places of windows that are gone */
-        memmove(o->window, o->window + o->first, (o->n - o->first) * sizeof *o->window);
-        o->n -= o->first;
-        o->first = 0;
-    }
+    forget_window(o);
 }
 
 /* Gives the oldest windows up until `more` bytes fit. The last window stays, however large it is. */
 static void make_room(struct agent_outbox *o, uint64_t more)
 {
-    while (o->first < o->n && o->bytes + more > o->limit) {
+    while (!STAILQ_EMPTY(&o->waiting) && o->bytes + more > o->limit) {
         o->given_up++;
-        o->given_up_samples += o->window[o->first].samples;
+        o->given_up_samples += STAILQ_FIRST(&o->waiting)->samples;
         agent_outbox_drop(o);
     }
 }
@@ -151,6 +152,7 @@ enum mkperf_status agent_outbox_open(struct agent_outbox *o, const char *spec, c
             e, "agent", "--to %s: want file:DIR, pprof:DIR, otlp:URL or pyroscope:URL", spec);
     }
     *o = (struct agent_outbox){.spec = spec, .kind = (enum agent_kind)kind, .limit = limit};
+    STAILQ_INIT(&o->waiting);
     if (kind >= AGENT_OTLP) {
         o->url = where + 1;
         if (strncmp(o->url, "http://", 7) != 0 && strncmp(o->url, "https://", 8) != 0) {
@@ -307,10 +309,9 @@ enum mkperf_status agent_outbox_add(struct agent_outbox *o, const char *path,
 
 void agent_outbox_free(struct agent_outbox *o)
 {
-    for (size_t i = o->first; i < o->n; i++) {
-        free(o->window[i].name);
+    while (!STAILQ_EMPTY(&o->waiting)) {
+        forget_window(o);
     }
-    free(o->window);
     free(o->directory);
     *o = (struct agent_outbox){.kind = AGENT_FILE};
 }

@@ -8,6 +8,7 @@
 #include "agent.h"
 
 #include <curl/curl.h>
+#include <math.h>
 
 enum { PUSH_TICK_MS = 100, URL_BYTES = 2048, ANSWER_BYTES = 256, HEADER_BYTES = 4096 };
 enum {
@@ -176,25 +177,23 @@ static long post(const struct agent_outbox *o, CURL *curl, const char *url, cons
     return status;
 }
 
-/* Returns whether a later attempt with this window may succeed. A wrong key is not the window's
- * fault. */
-static bool may_succeed(long status)
+/* Returns whether no later attempt with this window can succeed. A wrong key is not the window's fault. */
+static bool is_refusal(long status)
 {
     static const long later[] = {401, 403, 408, 425, 429}; /* a key, a timeout, too early or many */
-    bool may = status < HTTP_REFUSED || status >= HTTP_SERVER;
+    bool refusal = status >= HTTP_REFUSED && status < HTTP_SERVER;
 
     for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
-        may |= status == later[i];
+        refusal &= status != later[i];
     }
-    return may;
+    return refusal;
 }
 
 /* Sends the oldest window. Returns whether the next one can be sent at once. */
 static bool push_oldest(struct agent_outbox *o, CURL *curl)
 {
     struct mkperf_error e = {.status = MKPERF_OK};
-    char *name = mkperf_xstrdup(o->window[o->first].name), url[URL_BYTES];
-    uint64_t samples = o->window[o->first].samples;
+    char *name = mkperf_xstrdup(STAILQ_FIRST(&o->waiting)->name), url[URL_BYTES];
     size_t n = 0;
     long status = HTTP_REFUSED; /* the status for a window that cannot be converted */
     struct agent_name w;
@@ -208,26 +207,22 @@ static bool push_oldest(struct agent_outbox *o, CURL *curl)
         mkperf_turn_take();
     }
     /* A window that was given up during its upload stays counted as that, also if the server has accepted it. */
-    bool there = o->first < o->n && strcmp(o->window[o->first].name, name) == 0;
-    bool sent = status >= HTTP_OK && status < HTTP_MULTIPLE;
-    if (sent) {
-        o->sent += there;
-    } else {
-        o->failures++;
-        if (o->failures == 1 || !may_succeed(status)) {
-            mkperf_print_line(stderr, "mkperf agent: %s", e.text);
-        }
+    const struct agent_waiting *first = STAILQ_FIRST(&o->waiting);
+    bool there = first != NULL && strcmp(first->name, name) == 0;
+    bool sent = status >= HTTP_OK && status < HTTP_MULTIPLE, refused = is_refusal(status);
+    o->failures += !sent;
+    if (refused || (!sent && o->failures == 1)) {
+        mkperf_print_line(stderr, "mkperf agent: %s", e.text);
     }
-    if (there && !sent && !may_succeed(status)) {
-        o->refused++;
-        o->refused_samples += samples;
-    }
-    if (there && (sent || !may_succeed(status))) {
+    if (there && (sent || refused)) {
+        o->sent += sent;
+        o->refused += refused;
+        o->refused_samples += refused ? first->samples : 0;
         agent_outbox_drop(o);
     }
     free(body);
     free(name);
-    return sent || !may_succeed(status);
+    return sent || refused;
 }
 
 static void *push_always(void *self)
@@ -238,7 +233,7 @@ static void *push_always(void *self)
 
     mkperf_turn_take();
     while (!o->agent->ending && curl != NULL) {
-        if (o->first == o->n) {
+        if (STAILQ_EMPTY(&o->waiting)) {
             mkperf_poll(NULL, 0, PUSH_TICK_MS);
         } else if (push_oldest(o, curl)) {
             pause = PUSH_PAUSE_S;
@@ -247,7 +242,7 @@ static void *push_always(void *self)
                  !o->agent->ending && mkperf_now_s() < until;) {
                 mkperf_poll(NULL, 0, PUSH_TICK_MS);
             }
-            pause = 2 * pause < PUSH_PAUSE_MAX_S ? 2 * pause : PUSH_PAUSE_MAX_S;
+            pause = fmin(2 * pause, PUSH_PAUSE_MAX_S);
         }
     }
     mkperf_turn_give();

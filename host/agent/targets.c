@@ -8,6 +8,8 @@
  */
 #include "agent.h"
 
+#include <math.h>
+
 #include "view/view.h"
 
 enum { TARGET_TICK_MS = 200, LINE = 1024, STACK_BYTES = 512 * 1024 };
@@ -16,10 +18,7 @@ static const double TARGET_PAUSE_S = 1, TARGET_PAUSE_MAX_S = 30, STEP_S = 1, SYN
 
 static double wall_s(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+    return (double)agent_unix_ms() / 1000;
 }
 
 /* Prints a notice or a warning about the target. It is a recorder's `notice`, too. */
@@ -73,9 +72,7 @@ static void *record_always(void *self)
         if (!same && t->stop == 0) {
             print_of_target(t, t->why);
         }
-        pause = t->attempts++ == 0               ? TARGET_PAUSE_S
-                : 2 * pause < TARGET_PAUSE_MAX_S ? 2 * pause
-                                                 : TARGET_PAUSE_MAX_S;
+        pause = t->attempts++ == 0 ? TARGET_PAUSE_S : fmin(2 * pause, TARGET_PAUSE_MAX_S);
         agent_window_free(&t->window);
         mkperf_recorder_free(r);
         for (double until = mkperf_now_s() + pause;

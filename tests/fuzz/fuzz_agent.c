@@ -97,13 +97,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     char *spec = mkperf_xprintf("file:%s", dir);
     require(agent_outbox_open(&o, spec, dir, limit, &sequence, &e) == MKPERF_OK);
-    for (size_t i = o.first; i < o.n; i++) {
-        require(i == o.first || strcmp(o.window[i - 1].name, o.window[i].name) < 0);
-        check_window(&o.window[i], sequence);
-        bytes += o.window[i].bytes;
+    const char *before = "";
+    const struct agent_waiting *w;
+    STAILQ_FOREACH(w, &o.waiting, next)
+    {
+        require(strcmp(before, w->name) < 0);
+        check_window(w, sequence);
+        bytes += w->bytes;
+        before = w->name;
     }
     require(o.bytes == bytes && bytes <= limit);
-    while (o.first < o.n) {
+    while (!STAILQ_EMPTY(&o.waiting)) {
         agent_outbox_drop(&o);
     }
     require(o.bytes == 0);

@@ -137,7 +137,7 @@ int main(void)
         }
     }
     for (unsigned k = 0; k < BOXES; k++) {
-        while (agent.outbox[k].first < agent.outbox[k].n) {
+        while (!STAILQ_EMPTY(&agent.outbox[k].waiting)) {
             mkperf_poll(NULL, 0, 1);
         }
     }
