@@ -112,7 +112,6 @@ struct agent_window {
     struct mkperf_totals before; /* the stream's totals at the end of the last window */
 
     /* These are of the whole stream. */
-    bool began;
     struct mkperf_session session; /* its texts live as long as the stream */
     uint32_t npds;
     struct mkperf_hash weight_keys; /* event, PD, core, kernel */

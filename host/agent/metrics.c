@@ -16,65 +16,41 @@ enum {
     REQUEST_BYTES = 16 * 1024
 };
 
-/* ---- labels ---- */
-
-static void put_value(FILE *to, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        if (*text == '\\' || *text == '"') {
-            fputc('\\', to);
-        }
-        fputc(*text, to); /* the text is printable, so there is no end of a line */
-    }
-}
+/* ---- the families of a target ---- */
 
 /* A family that is written for one target. */
 struct series {
-    FILE *to;
+    struct mkperf_textout *t;
     const char *name, *target;
     const struct agent_window *w; /* the target's window */
     unsigned which;               /* which of the numbers the family's function writes */
 };
 
-/* Writes the begin of a line: NAME{target="T",KEY="VALUE",... The arguments are pairs of key and value, then NULL. */
-static void put_series(const struct series *s, ...)
+/*
+ * Begins a line, NAME{target="T", and returns where its rest is written. Labels are quoted as strings of JSON are:
+ *
+ *      mkperf_json(begin_line(s), ",where=%s} %" PRIu64 "\n", where, n);
+ */
+static struct mkperf_textout *begin_line(const struct series *s)
 {
-    const char *key;
-    va_list pairs;
-
-    fprintf(s->to, "%s{target=\"", s->name);
-    put_value(s->to, s->target);
-    va_start(pairs, s);
-    while ((key = va_arg(pairs, const char *)) != NULL) {
-        fprintf(s->to, "\",%s=\"", key);
-        put_value(s->to, va_arg(pairs, const char *));
-    }
-    va_end(pairs);
-    fputs("\"} ", s->to);
+    mkperf_textout_puts(s->t, s->name);
+    mkperf_json(s->t, "{target=%s", s->target);
+    return s->t;
 }
 
-static void put_seconds(const struct series *s, uint64_t ns)
-{
-    fprintf(s->to, "%" PRIu64 ".%09" PRIu64 "\n", ns / 1000000000, ns % 1000000000);
-}
-
-static void put_number(const struct series *s, uint64_t n)
-{
-    fprintf(s->to, "%" PRIu64 "\n", n);
-}
-
-/* ---- the families of a target ---- */
+/* Seconds with all digits, in a format, and their arguments. */
+#define SECONDS "%" PRIu64 ".%09" PRId64
+#define IN_SECONDS(ns) ((ns) / 1000000000), ((int64_t)((ns) % 1000000000))
 
 static void put_info(const struct series *s)
 {
     const struct mkperf_session *of = &s->w->session;
     char platform[64], cpu[64], image[128];
 
-    put_series(s, "platform", mkperf_printable_copy(of->platform, platform, sizeof platform), "cpu",
-               mkperf_printable_copy(of->cpu, cpu, sizeof cpu), "image",
-               of->image != NULL ? mkperf_printable_copy(of->image, image, sizeof image) : "",
-               NULL);
-    fputs("1\n", s->to);
+    mkperf_json(begin_line(s), ",platform=%s,cpu=%s,image=%s} 1\n",
+                mkperf_printable_copy(of->platform, platform, sizeof platform),
+                mkperf_printable_copy(of->cpu, cpu, sizeof cpu),
+                of->image != NULL ? mkperf_printable_copy(of->image, image, sizeof image) : "");
 }
 
 /* Writes one number of the target. */
@@ -83,8 +59,7 @@ static void put_count(const struct series *s)
     const uint64_t counts[] = {s->w->windows, s->w->sched->calls_void, s->w->spoiled,
                                s->w->spoiled_samples};
 
-    put_series(s, NULL);
-    put_number(s, counts[s->which]);
+    mkperf_json(begin_line(s), "} %" PRIu64 "\n", counts[s->which]);
 }
 
 /* Writes the numbers of samples, or of the events that they represent. */
@@ -95,39 +70,37 @@ static void put_weights(const struct series *s)
         const uint64_t *key = mkperf_hash_key(&s->w->weight_keys, i, &words);
         const struct mkperf_event *event = &s->w->session.event[key[0]];
         const char *pd = mkperf_pds_at(s->w->recorder->pds, (uint32_t)key[1])->name;
-        char core[16], text[MKPERF_MODEL_NAME + 2], room[64];
+        char text[MKPERF_MODEL_NAME + 2], room[64];
 
-        snprintf(core, sizeof core, "%" PRIu64, key[2]);
         snprintf(text, sizeof text, "%s%s", event->name, mkperf_event_modes(event));
-        put_series(s, "event", text, "pd", mkperf_printable_copy(pd, room, sizeof room), "core",
-                   core, "mode", key[3] ? "kernel" : "user", NULL);
-        put_number(s, s->which == 0 ? s->w->weight[i].samples : s->w->weight[i].period);
+        mkperf_json(begin_line(s), ",event=%s,pd=%s,core='%" PRIu64 "',mode=%s} %" PRIu64 "\n",
+                    text, mkperf_printable_copy(pd, room, sizeof room), key[2],
+                    key[3] ? "kernel" : "user",
+                    s->which == 0 ? s->w->weight[i].samples : s->w->weight[i].period);
     }
 }
 
 static void put_lost(const struct series *s)
 {
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        put_series(s, "where", mkperf_loss_places[i].key, NULL);
-        put_number(s, s->w->sum.lost[i]);
+        mkperf_json(begin_line(s), ",where=%s} %" PRIu64 "\n", mkperf_loss_places[i].key,
+                    s->w->sum.lost[i]);
     }
 }
 
 /* Writes the time of each PD on each core, or the time of cores for which events are missing. */
 static void put_core_time(const struct series *s)
 {
-    bool unknown = s->which != 0;
-
     for (uint32_t i = 0; i < s->w->ran_keys.count; i++) {
         uint32_t words;
         const uint64_t *key = mkperf_hash_key(&s->w->ran_keys, i, &words);
-        char core[16];
+        bool unknown = key[0] == MKPERF_SCHED_NOBODY;
 
-        if ((key[0] == MKPERF_SCHED_NOBODY) == unknown) {
-            snprintf(core, sizeof core, "%" PRIu64, key[1]);
-            put_series(s, "core", core, unknown ? NULL : "pd",
-                       unknown ? NULL : mkperf_analysis_name(s->w->sched, (uint32_t)key[0]), NULL);
-            put_seconds(s, s->w->ran_ns[i]);
+        if (unknown == (s->which != 0)) {
+            mkperf_json(begin_line(s), ",core='%" PRIu64 "'", key[1]);
+            mkperf_json_known(s->t, "pd",
+                              unknown ? NULL : mkperf_analysis_name(s->w->sched, (uint32_t)key[0]));
+            mkperf_json(s->t, "} " SECONDS "\n", IN_SECONDS(s->w->ran_ns[i]));
         }
     }
 }
@@ -139,41 +112,48 @@ static void put_states(const struct series *s)
 
         for (unsigned k = 0; k < MKPERF_PD_STATES && pd->name != NULL && !pd->idle; k++) {
             if (pd->in[k] != 0) {
-                put_series(s, "pd", pd->name, "state", mkperf_pd_state_names[k], NULL);
-                put_seconds(s, pd->in[k]);
+                mkperf_json(begin_line(s), ",pd=%s,state=%s} " SECONDS "\n", pd->name,
+                            mkperf_pd_state_names[k], IN_SECONDS(pd->in[k]));
             }
         }
     }
 }
 
-/* Writes a histogram. Its bounds are 2^n - 1 ns, so that each is the end of a bucket of `h`. */
-static void put_histogram(const struct series *of, const char *from, const char *to,
-                          const char *key, const char *value, const struct mkperf_log_histogram *h)
+/* Begins a line of a histogram. `about` is the third label, with its key. */
+static void begin_edge(const struct series *of, const char *suffix, const char *from,
+                       const char *to, const char *about)
 {
-    char name[64], le[32];
-    struct series s = *of;
+    mkperf_textout_puts(of->t, of->name);
+    mkperf_textout_puts(of->t, suffix);
+    mkperf_json(of->t, "{target=%s,from=%s,to=%s,", of->target, from, to);
+    mkperf_textout_puts(of->t, about);
+}
+
+/* Writes a histogram. Its bounds are 2^n - 1 ns, so that each is the end of a bucket of `h`. */
+static void put_histogram(const struct series *s, const char *from, const char *to,
+                          const char *about, const struct mkperf_log_histogram *h)
+{
     uint64_t n = 0;
     uint32_t i = 0;
 
-    s.name = name;
-    snprintf(name, sizeof name, "%s_bucket", of->name);
-    for (unsigned power = LEAST_POWER; power <= MOST_POWER + 1; power++) {
-        bool all = power > MOST_POWER;
+    for (unsigned power = LEAST_POWER; power <= MOST_POWER; power++) {
         uint64_t bound = (UINT64_C(1) << power) - 1;
 
-        while (i < h->room && (all || i <= mkperf_log_bucket(bound))) {
+        while (i < h->room && i <= mkperf_log_bucket(bound)) {
             n += h->in[i++];
         }
-        snprintf(le, sizeof le, "%" PRIu64 ".%09" PRIu64, bound / 1000000000, bound % 1000000000);
-        put_series(&s, "from", from, "to", to, key, value, "le", all ? "+Inf" : le, NULL);
-        put_number(&s, n);
+        begin_edge(s, "_bucket", from, to, about);
+        mkperf_json(s->t, ",le='" SECONDS "'} %" PRIu64 "\n", IN_SECONDS(bound), n);
     }
-    snprintf(name, sizeof name, "%s_sum", of->name);
-    put_series(&s, "from", from, "to", to, key, value, NULL);
-    put_seconds(&s, h->total);
-    snprintf(name, sizeof name, "%s_count", of->name);
-    put_series(&s, "from", from, "to", to, key, value, NULL);
-    put_number(&s, h->count);
+    while (i < h->room) {
+        n += h->in[i++];
+    }
+    begin_edge(s, "_bucket", from, to, about);
+    mkperf_json(s->t, ",le='+Inf'} %" PRIu64 "\n", n);
+    begin_edge(s, "_sum", from, to, about);
+    mkperf_json(s->t, "} " SECONDS "\n", IN_SECONDS(h->total));
+    begin_edge(s, "_count", from, to, about);
+    mkperf_json(s->t, "} %" PRIu64 "\n", h->count);
 }
 
 /* Writes the calls, or the exits of guests. */
@@ -182,12 +162,13 @@ static void put_calls(const struct series *s)
     for (unsigned i = 0; i < s->w->sched->nedges; i++) {
         const struct mkperf_call_edge *e = &s->w->sched->edge[i];
         bool exits = s->which != 0;
-        char reason[64] = "";
+        char reason[64], about[80];
 
         if ((e->exit != 0) == exits) {
+            snprintf(about, sizeof about, "%s=\"%s\"", exits ? "reason" : "irq",
+                     exits ? mkperf_exit_name(e->exit, reason) : "");
             put_histogram(s, mkperf_analysis_name(s->w->sched, e->from),
-                          mkperf_analysis_name(s->w->sched, e->to), exits ? "reason" : "irq",
-                          exits ? mkperf_exit_name(e->exit, reason) : "", &e->wall);
+                          mkperf_analysis_name(s->w->sched, e->to), about, &e->wall);
         }
     }
 }
@@ -197,13 +178,11 @@ static void put_wakes(const struct series *s)
     for (unsigned i = 0; i < s->w->sched->nwakes; i++) {
         const struct mkperf_wakeup *k = &s->w->sched->wake[i];
         bool irq = k->kind == MKPERF_SCHED_IRQ;
-        char number[16] = "";
+        char about[32];
 
-        if (irq) {
-            snprintf(number, sizeof number, "%" PRIu32, k->irq);
-        }
+        snprintf(about, sizeof about, irq ? "irq=\"%" PRIu32 "\"" : "irq=\"\"", k->irq);
         put_histogram(s, irq ? "" : mkperf_analysis_name(s->w->sched, k->from),
-                      mkperf_analysis_name(s->w->sched, k->to), "irq", number, &k->delay);
+                      mkperf_analysis_name(s->w->sched, k->to), about, &k->delay);
     }
 }
 
@@ -212,18 +191,19 @@ static void put_entries(const struct series *s)
     for (unsigned i = 0; i < s->w->flow.nqueues; i++) {
         const struct mkperf_flow_queue *q = &s->w->flow.queue[i];
 
-        put_series(s, "queue", q->about.name, "end", "produced", NULL);
-        put_number(s, q->produced);
-        put_series(s, "queue", q->about.name, "end", "consumed", NULL);
-        put_number(s, q->consumed);
+        mkperf_json(begin_line(s), ",queue=%s,end='produced'} %" PRIu64 "\n", q->about.name,
+                    q->produced);
+        mkperf_json(begin_line(s), ",queue=%s,end='consumed'} %" PRIu64 "\n", q->about.name,
+                    q->consumed);
     }
 }
 
 static void put_occupancy(const struct series *s)
 {
     for (unsigned i = 0; i < s->w->flow.nqueues; i++) {
-        put_series(s, "queue", s->w->flow.queue[i].about.name, NULL);
-        fprintf(s->to, "%.9f\n", s->w->flow.queue[i].area / 1e9);
+        const struct mkperf_flow_queue *q = &s->w->flow.queue[i];
+
+        mkperf_json(begin_line(s), ",queue=%s} %.9f\n", q->about.name, q->area / 1e9);
     }
 }
 
@@ -235,8 +215,8 @@ static void put_queue_time(const struct series *s)
         static const char *const states[] = {"known", "unknown", "empty", "full"};
 
         for (unsigned k = 0; k < 4; k++) {
-            put_series(s, "queue", q->about.name, "state", states[k], NULL);
-            put_seconds(s, ns[k]);
+            mkperf_json(begin_line(s), ",queue=%s,state=%s} " SECONDS "\n", q->about.name,
+                        states[k], IN_SECONDS(ns[k]));
         }
     }
 }
@@ -283,17 +263,17 @@ void agent_metrics_make(struct agent_window *w)
     }
     for (unsigned i = 0; i < AGENT_FAMILIES; i++) {
         free(w->text[i]);
-        FILE *to = mkperf_memstream_open(&w->text[i], &size);
-        families[i].put(&(struct series){to, families[i].name, w->target, w, families[i].which});
-        mkperf_memstream_close(to);
+        struct mkperf_textout t = {.over = mkperf_memstream_open(&w->text[i], &size)};
+        families[i].put(&(struct series){&t, families[i].name, w->target, w, families[i].which});
+        mkperf_memstream_close(t.over);
     }
 }
 
 /* ---- a scrape ---- */
 
-static void put_head(FILE *to, const char *name, const char *type, const char *help)
+static void put_head(struct mkperf_textout *t, const char *name, const char *type, const char *help)
 {
-    fprintf(to, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+    mkperf_textout_printf(t, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
 /* What is known of a target at any time. */
@@ -328,7 +308,7 @@ static const struct {
 
 struct scrape {
     const struct agent *a;
-    FILE *to;
+    struct mkperf_textout *t;
 };
 
 struct figure {
@@ -356,19 +336,22 @@ static void put_figure(void *self, const char *key, uint64_t value)
         return;
     }
     char *name = mkperf_xprintf("mkperf_%.*s%s_total", ns ? n - 3 : n, key, ns ? "_seconds" : "");
-    const struct series s = {.to = all->to, .name = name};
     for (size_t k = 0; k < all->a->ntargets; k++) {
         const struct agent_window *w = &all->a->target[k]->window;
         struct figure f = {.key = key};
 
         if (w->windows != 0) {
             if (!head) {
-                put_head(all->to, name, "counter", "This figure of docs/formats.md.");
+                put_head(all->t, name, "counter", "This figure of docs/formats.md.");
                 head = true;
             }
             mkperf_figures_each(MKPERF_SECTION_FIRST, MKPERF_SECTION_END, &w->sum, find_figure, &f);
-            put_series(&(struct series){all->to, name, w->target, w, 0}, NULL);
-            (ns ? put_seconds : put_number)(&s, f.value);
+            begin_line(&(struct series){all->t, name, w->target, w, 0});
+            if (ns) {
+                mkperf_json(all->t, "} " SECONDS "\n", IN_SECONDS(f.value));
+            } else {
+                mkperf_json(all->t, "} %" PRIu64 "\n", f.value);
+            }
         }
     }
     free(name);
@@ -378,50 +361,49 @@ char *agent_metrics_text(struct agent *a, size_t *n)
 {
     static const struct mkperf_totals none;
     char *text;
-    FILE *to = mkperf_memstream_open(&text, n);
+    struct mkperf_textout t = {.over = mkperf_memstream_open(&text, n)};
 
     for (unsigned i = 0; i < sizeof target_metrics / sizeof *target_metrics; i++) {
-        put_head(to, target_metrics[i].name, target_metrics[i].type, target_metrics[i].help);
+        put_head(&t, target_metrics[i].name, target_metrics[i].type, target_metrics[i].help);
         for (size_t k = 0; k < a->ntargets; k++) {
-            const struct agent_target *t = a->target[k];
-            const double value[] = {t->up, t->missed_s, t->recorder.breaks,
-                                    (double)t->recorder.link.receiver.bytes};
+            const struct agent_target *of = a->target[k];
+            const double value[] = {of->up, of->missed_s, of->recorder.breaks,
+                                    (double)of->recorder.link.receiver.bytes};
 
-            put_series(
-                &(struct series){.to = to, .name = target_metrics[i].name, .target = t->name},
-                NULL);
-            fprintf(to, "%.*f\n", i == 1 ? 3 : 0, value[i]);
+            begin_line(&(struct series){&t, target_metrics[i].name, of->name, NULL, 0});
+            mkperf_json(&t, i == 1 ? "} %.3f\n" : "} %.0f\n", value[i]);
         }
     }
     for (unsigned i = 0; i < AGENT_FAMILIES; i++) {
-        put_head(to, families[i].name, families[i].type, families[i].help);
+        put_head(&t, families[i].name, families[i].type, families[i].help);
         for (size_t k = 0; k < a->ntargets; k++) {
-            fputs(a->target[k]->window.text[i] != NULL ? a->target[k]->window.text[i] : "", to);
+            const char *lines = a->target[k]->window.text[i];
+            mkperf_textout_puts(&t, lines != NULL ? lines : "");
         }
     }
     mkperf_figures_each(MKPERF_SECTION_FIRST, MKPERF_SECTION_END, &none, put_figure,
-                        &(struct scrape){a, to});
+                        &(struct scrape){a, &t});
     struct rusage used;
 
     for (size_t i = 0; a->nto != 0 && i < sizeof boxes / sizeof *boxes; i++) {
-        put_head(to, boxes[i].name, boxes[i].type, boxes[i].help);
+        put_head(&t, boxes[i].name, boxes[i].type, boxes[i].help);
         for (unsigned k = 0; k < a->nto; k++) {
             const char *at = (const char *)&a->outbox[k] + boxes[i].at;
 
-            fprintf(to, "%s{to=\"", boxes[i].name);
-            put_value(to, a->outbox[k].spec);
-            fprintf(to, "\"} %" PRIu64 "\n", *(const uint64_t *)(const void *)at);
+            mkperf_textout_puts(&t, boxes[i].name);
+            mkperf_json(&t, "{to=%s} %" PRIu64 "\n", a->outbox[k].spec,
+                        *(const uint64_t *)(const void *)at);
         }
     }
-    put_head(to, "mkperf_agent_clock_steps_total", "counter",
+    put_head(&t, "mkperf_agent_clock_steps_total", "counter",
              "Times that this machine's clock was set.");
-    fprintf(to, "mkperf_agent_clock_steps_total %" PRIu64 "\n", a->clock_steps);
+    mkperf_json(&t, "mkperf_agent_clock_steps_total %" PRIu64 "\n", a->clock_steps);
     getrusage(RUSAGE_SELF, &used);
-    put_head(to, "process_cpu_seconds_total", "counter", "Processor time of the agent.");
-    fprintf(to, "process_cpu_seconds_total %.3f\n",
-            (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-                (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6);
-    mkperf_memstream_close(to);
+    put_head(&t, "process_cpu_seconds_total", "counter", "Processor time of the agent.");
+    mkperf_json(&t, "process_cpu_seconds_total %.3f\n",
+                (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                    (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6);
+    mkperf_memstream_close(t.over);
     return text;
 }
 

@@ -182,7 +182,6 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
 
     (void)session; /* a copy whose texts live only during the call */
     w->session = w->recorder->stream->session;
-    w->began = true;
     w->sched = mkperf_analysis_new();
     mkperf_flow_init(&w->flow, w->sched);
     w->flow.to = mkperf_analysis_sink(w->sched);
