@@ -216,19 +216,17 @@ enum mkperf_status mkperf_ctf_open(const struct mkperf_export *x, struct mkperf_
     while (n > 1 && x->path[n - 1] == '/') {
         n--;
     }
+    char *partial = mkperf_xprintf("%.*s.partial", (int)n, x->path);
+    remove_trace(partial); /* a killed process may have left one */
+    if (mkdir(partial, 0700) != 0) {
+        mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", partial, strerror(errno));
+        free(partial);
+        return e->status;
+    }
     struct ctf *c = mkperf_xcalloc(1, sizeof *c);
     c->places.no_elfs = true;
     c->path = mkperf_xstrdup(x->path);
-    c->partial = mkperf_xprintf("%.*s.partial", (int)n, x->path);
-    remove_trace(c->partial); /* a killed process may have left one */
-    if (mkdir(c->partial, 0700) != 0) {
-        mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", c->partial, strerror(errno));
-        free(c->path);
-        free(c->partial);
-        free(c);
-        return e->status;
-    }
-    e->status = MKPERF_OK;
+    c->partial = partial;
     *out = (struct mkperf_output){
         .sink = {.ops = &ops, .self = c, .leaves_only = true}, .free = ctf_free, .self = c};
     return MKPERF_OK;

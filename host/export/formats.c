@@ -5,33 +5,26 @@
 #include "model/relays.h"
 #include "perfdata/perfdata.h"
 
-struct perfdata_output {
-    struct mkperf_perfdata *writer;
-    struct mkperf_symbols *symbols; /* the writer uses them until it is freed */
-};
-
-static void perfdata_free(void *self)
+static void perfdata_free(void *writer)
 {
-    struct perfdata_output *o = self;
-
-    mkperf_perfdata_free(o->writer);
-    mkperf_symbols_free(o->symbols);
-    free(o);
+    mkperf_perfdata_free(writer);
 }
 
 static enum mkperf_status perfdata_open(const struct mkperf_export *x, struct mkperf_output *out,
                                         struct mkperf_error *e)
 {
-    struct perfdata_output *o = mkperf_xcalloc(1, sizeof *o);
+    struct mkperf_symbols *symbols = mkperf_symbols_new();
+    struct mkperf_perfdata *writer;
 
-    o->symbols = mkperf_symbols_new();
-    mkperf_symbols_search(o->symbols, &x->elfs);
-    if (mkperf_perfdata_new(x->path, o->symbols, &o->writer, e) != MKPERF_OK) {
-        perfdata_free(o);
+    mkperf_symbols_search(symbols, &x->elfs);
+    if (mkperf_perfdata_new(x->path, symbols, &writer, e) != MKPERF_OK) {
+        mkperf_symbols_free(symbols);
         return e->status;
     }
-    *out = (struct mkperf_output){
-        .sink = mkperf_perfdata_sink(o->writer), .free = perfdata_free, .self = o};
+    *out = (struct mkperf_output){.sink = mkperf_perfdata_sink(writer),
+                                  .free = perfdata_free,
+                                  .self = writer,
+                                  .symbols = symbols};
     return MKPERF_OK;
 }
 

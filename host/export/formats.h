@@ -37,6 +37,7 @@ struct mkperf_output {
     void (*free)(void *self); /* releases self; discards the output unless the sink has ended */
     void *self;
     struct mkperf_profile *profile; /* all that the sink collects; NULL: it writes while it reads */
+    struct mkperf_symbols *symbols; /* released behind self; NULL: none */
 };
 
 typedef enum mkperf_status mkperf_open_output(const struct mkperf_export *x,
@@ -83,6 +84,7 @@ static inline void mkperf_output_free(struct mkperf_output *o)
     if (o->free != NULL) {
         o->free(o->self);
         o->free = NULL;
+        mkperf_symbols_free(o->symbols);
     }
 }
 

@@ -220,18 +220,14 @@ static void put_dictionary(struct otlp *o)
 enum mkperf_status mkperf_otlp_write(const struct mkperf_export *x, struct mkperf_profile *c,
                                      struct mkperf_textout *t, struct mkperf_error *e)
 {
-    struct otlp *o = mkperf_xcalloc(1, sizeof *o);
+    struct otlp o = {.x = x, .c = c, .f = {.t = t}};
 
     (void)e;
-    o->x = x;
-    o->c = c;
-    o->f.t = t;
-    put_resource_profiles(o);
-    put_dictionary(o);
-    pb_close(&o->f);
-    mkperf_hash_free(&o->strings);
-    mkperf_hash_free(&o->attributes);
-    mkperf_hash_free(&o->stacks);
-    free(o);
+    put_resource_profiles(&o);
+    put_dictionary(&o);
+    pb_close(&o.f);
+    mkperf_hash_free(&o.strings);
+    mkperf_hash_free(&o.attributes);
+    mkperf_hash_free(&o.stacks);
     return MKPERF_OK;
 }

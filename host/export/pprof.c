@@ -130,14 +130,11 @@ static void put_tables(struct pprof *p)
 enum mkperf_status mkperf_pprof_write(const struct mkperf_export *x, struct mkperf_profile *c,
                                       struct mkperf_textout *t, struct mkperf_error *e)
 {
-    struct pprof *p = mkperf_xcalloc(1, sizeof *p);
+    struct pprof whole = {.c = c, .f = {.t = t}, .texts = c->places.texts.count}, *p = &whole;
+    struct mkperf_profile_chain chain;
 
     (void)x;
     (void)e;
-    p->c = c;
-    p->f.t = t;
-    struct mkperf_profile_chain chain;
-    p->texts = p->c->places.texts.count;
     for (uint32_t i = 0; i < p->c->places.functions.count; i++) {
         p->texts += mkperf_places_one_of_several(&c->places, i) != NULL;
     }
@@ -176,6 +173,5 @@ enum mkperf_status mkperf_pprof_write(const struct mkperf_export *x, struct mkpe
     put_tables(p);
     pb_close(&p->f);
     mkperf_hash_free(&p->extra);
-    free(p);
     return MKPERF_OK;
 }
