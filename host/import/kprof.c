@@ -31,23 +31,19 @@ struct kprof_index {
     uint64_t time_ns, offset;
 };
 
+/* A file that is mapped into a process, or the program that it runs from then on. */
 struct kprof_map {
-    uint64_t time_ns, start, length, file_offset;
+    uint64_t time_ns, start, length, file_offset; /* the last three are 0 for a program */
     uint32_t pid, order; /* `order` is the number of the record; it keeps sorting stable */
+    bool program;
     char *path;
     int64_t pd;                   /* -1 until a sample needs it */
     struct mkperf_module *module; /* the ELF of `pd` */
 };
 
-struct kprof_process {
-    uint64_t time_ns;
-    uint32_t pid;
-    char *path;
-};
-
 struct kprof_pd {
     uint32_t pid;
-    char *name, *path; /* `path` is that on the target, "" if unknown */
+    const char *path; /* that on the target, "" if unknown */
     struct mkperf_module *module;
 };
 
@@ -63,9 +59,8 @@ struct kprof {
     uint64_t samples, unknown_types, not_fitting, deep, unread;
     struct mkperf_spool index;
     struct kprof_map *map; /* sorted by pid, then time, after the first reading */
-    struct kprof_process *process;
     struct kprof_pd *pd;
-    uint32_t nmaps, map_room, nprocesses, process_room, npds, pd_room;
+    uint32_t nmaps, map_room, npds, pd_room;
     int64_t kernel_pd; /* the PD of kernel samples without a process; -1 until one needs it */
     struct mkperf_symbols *symbols;
     uint64_t info[MKPERF_MODEL_EVENTS]; /* the info of each event of the session */
@@ -116,7 +111,7 @@ __attribute__((format(printf, 3, 4))) static void kprof_warn(const struct kprof 
     }
 }
 
-/* Returns the index of the first mapping of a pid, k->nmaps if it has none. */
+/* Returns the index of the first mapping or program of a pid, k->nmaps if it has none. */
 static uint32_t first_map(const struct kprof *k, uint32_t pid)
 {
     uint32_t low = 0, high = k->nmaps;
@@ -142,19 +137,17 @@ static const char *base_name(const char *path)
 /* Returns the path of the program that pid ran at a time; NULL if unknown. */
 static const char *program_of_process(const struct kprof *k, uint32_t pid, uint64_t time_ns)
 {
-    const char *path = NULL;
+    const char *path = NULL, *first = NULL;
 
-    for (uint32_t i = 0; i < k->nprocesses; i++) {
-        const struct kprof_process *p = &k->process[i];
-        if (p->pid == pid && (path == NULL || p->time_ns <= time_ns)) {
-            path = p->path;
-        }
+    for (uint32_t i = first_map(k, pid); i < k->nmaps && k->map[i].pid == pid; i++) {
+        const struct kprof_map *m = &k->map[i];
+        first = first != NULL ? first : m->path;
+        path = m->program && (path == NULL || m->time_ns <= time_ns) ? m->path : path;
     }
-    uint32_t map = first_map(k, pid);
-    return path != NULL ? path : map < k->nmaps ? k->map[map].path : NULL;
+    return path != NULL ? path : first;
 }
 
-/* Announces a new PD to the sink: the file of a program, or `name`. -1: *k->e has the reason. */
+/* Announces a new PD to the sink: the file of a program, which must remain valid, or `name`. -1: *k->e has the reason. */
 static int64_t announce_kprof_pd(struct kprof *k, uint32_t pid, const char *program,
                                  const char *file, const char *name)
 {
@@ -168,13 +161,11 @@ static int64_t announce_kprof_pd(struct kprof *k, uint32_t pid, const char *prog
     }
     MKPERF_GROW(k->pd, k->pd_room, (size_t)k->npds + 1);
     struct kprof_pd *p = &k->pd[k->npds];
-    *p = (struct kprof_pd){.pid = pid,
-                           .name = name != NULL ? mkperf_xstrdup(name)
-                                   : parent != NULL
-                                       ? mkperf_xprintf("%s:%s", parent, base_name(file))
-                                   : *file != '\0' ? mkperf_xstrdup(base_name(file))
-                                                   : mkperf_xprintf("pid-%" PRIu32, pid),
-                           .path = mkperf_xstrdup(file)};
+    *p = (struct kprof_pd){.pid = pid, .path = file};
+    char *named = name != NULL     ? mkperf_xstrdup(name)
+                  : parent != NULL ? mkperf_xprintf("%s:%s", parent, base_name(file))
+                  : *file != '\0'  ? mkperf_xstrdup(base_name(file))
+                                   : mkperf_xprintf("pid-%" PRIu32, pid);
     if (k->in->root_dir != NULL && *file != '\0' && strstr(file, "..") == NULL) {
         char *host = mkperf_xprintf("%s/%s", k->in->root_dir, file);
         struct mkperf_error why;
@@ -187,10 +178,12 @@ static int64_t announce_kprof_pd(struct kprof *k, uint32_t pid, const char *prog
     struct mkperf_pd pd = {.thread = parent == NULL ? thread
                                                     : thread | (uint64_t)(k->npds + 1) << 32,
                            .id = k->npds++,
-                           .name = p->name,
+                           .name = named,
                            .elf = p->module != NULL ? mkperf_module_path(p->module) : NULL,
                            .parent = parent};
-    return mkperf_sink_pd(k->sink, &pd, k->e) == MKPERF_OK ? (int64_t)pd.id : -1;
+    enum mkperf_status status = mkperf_sink_pd(k->sink, &pd, k->e);
+    free(named);
+    return status == MKPERF_OK ? (int64_t)pd.id : -1;
 }
 
 /* Returns the PD of a file in a process, which may be new, or -1 if *k->e has the reason. "": no file is known. */
@@ -401,38 +394,33 @@ static enum mkperf_status count_and_map(struct kprof *k, const struct kprof_reco
         }
         return MKPERF_OK;
     }
-    bool map = r->type == KPROF_MMAP;
-    size_t head = map ? 36 : 12; /* the path follows */
-    if (!map && r->type != KPROF_PROCESS) {
+    bool program = r->type == KPROF_PROCESS;
+    size_t head = program ? 12 : 36; /* time, for a mapping its place, and pid; the path follows */
+    if (!program && r->type != KPROF_MMAP) {
         k->unknown_types++;
         return MKPERF_OK;
     }
-    const char *reason = r->n <= head                        ? map ? "a mapping that is too short"
-                                                                   : "a process record that is too short"
-                         : r->p[r->n - 1] != 0               ? "a path without its end"
-                         : r->n - head > KPROF_PATH_MAX      ? "a path of more than 4096 bytes"
-                         : map && k->nmaps == KPROF_MAPS_MAX ? "too many mappings"
-                         : !map && k->nprocesses == KPROF_MAPS_MAX ? "too many processes"
-                                                                   : NULL;
+    const char *reason = r->n <= head          ? program ? "a process record that is too short"
+                                                         : "a mapping that is too short"
+                         : r->p[r->n - 1] != 0 ? "a path without its end"
+                         : r->n - head > KPROF_PATH_MAX ? "a path of more than 4096 bytes"
+                         : k->nmaps == KPROF_MAPS_MAX   ? "too many mappings and processes"
+                                                        : NULL;
     if (reason != NULL) {
         return kprof_refuse(k, r, reason);
     }
-    char *path = mkperf_xstrdup((const char *)r->p + head);
-    if (!map) {
-        MKPERF_GROW(k->process, k->process_room, (size_t)k->nprocesses + 1);
-        k->process[k->nprocesses++] = (struct kprof_process){
-            .time_ns = mkperf_get64(r->p), .pid = mkperf_get32(r->p + 8), .path = path};
-        return MKPERF_OK;
-    }
     MKPERF_GROW(k->map, k->map_room, (size_t)k->nmaps + 1);
-    k->map[k->nmaps] = (struct kprof_map){.time_ns = mkperf_get64(r->p),
-                                          .start = mkperf_get64(r->p + 8),
-                                          .length = mkperf_get64(r->p + 16),
-                                          .file_offset = mkperf_get64(r->p + 24),
-                                          .pid = mkperf_get32(r->p + 32),
-                                          .order = k->nmaps,
-                                          .path = path,
-                                          .pd = -1};
+    k->map[k->nmaps] = (struct kprof_map){
+        .time_ns = mkperf_get64(r->p),
+        .start = program ? 0 : mkperf_get64(r->p + 8),
+        .length = program ? 0 : mkperf_get64(r->p + 16),
+        .file_offset = program ? 0 : mkperf_get64(r->p + 24),
+        .pid = mkperf_get32(r->p + head - 4),
+        .order = k->nmaps,
+        .program = program,
+        .path = mkperf_xstrdup((const char *)r->p + head),
+        .pd = -1,
+    };
     k->nmaps++;
     return MKPERF_OK;
 }
@@ -625,15 +613,7 @@ enum mkperf_status mkperf_kprof_read_memory(const char *name, const void *p, siz
     for (uint32_t i = 0; i < k->nmaps; i++) {
         free(k->map[i].path);
     }
-    for (uint32_t i = 0; i < k->nprocesses; i++) {
-        free(k->process[i].path);
-    }
-    for (uint32_t i = 0; i < k->npds; i++) {
-        free(k->pd[i].name);
-        free(k->pd[i].path);
-    }
     free(k->map);
-    free(k->process);
     free(k->pd);
     mkperf_spool_close(&k->index);
     mkperf_symbols_free(k->symbols);
