@@ -12,15 +12,15 @@
 
 #define USER_TOP UINT64_C(0x800000000000) /* the largest of Microkit's AArch64 boards */
 
-bool system_resolve(struct reader *r)
+void system_resolve(struct reader *r)
 {
     struct mkperf_system *s = r->system;
 
     for (const struct reference *one = r->names; one != NULL; one = one->next) {
         int found = one->find(s, one->name);
         r->line = one->line;
-        if (found < 0) {
-            return system_error(r, "%s '%s'", one->unknown, one->name);
+        if (!system_demand(r, found >= 0, "%s '%s'", one->unknown, one->name)) {
+            return;
         }
         int *number = (void *)((char *)*one->array + one->at);
         *number = found;
@@ -28,15 +28,13 @@ bool system_resolve(struct reader *r)
     for (unsigned i = 0; i < 2 * s->nchannels; i++) {
         const struct mkperf_system_end *end = &s->channel[i / 2].end[i % 2];
         r->line = end->line;
-        if (end->symbol != NULL &&
-            !system_add_setvar(r, &s->pd[end->pd], end->symbol, MKPERF_SETVAR_ID, 0, end->id)) {
-            return false;
+        if (end->symbol != NULL) {
+            system_add_setvar(r, &s->pd[end->pd], end->symbol, MKPERF_SETVAR_ID, 0, end->id);
         }
     }
-    return true;
 }
 
-static bool check_pds(struct reader *r)
+static void check_pds(struct reader *r)
 {
     const struct mkperf_system *s = r->system;
 
@@ -44,19 +42,13 @@ static bool check_pds(struct reader *r)
         const struct mkperf_system_pd *a = &s->pd[i];
         int first = mkperf_system_pd_named(s, a->name);
         r->line = a->line;
-        if (first != (int)i) {
-            return system_error(r, "protection_domain '%s' is already defined on line %d", a->name,
-                                s->pd[first].line);
-        }
-        for (unsigned j = 0; j < i; j++) {
-            if (a->parent >= 0 && a->parent == s->pd[j].parent &&
-                a->child_id == s->pd[j].child_id) {
-                return system_error(r, "child id %u is already used on line %d", a->child_id,
-                                    s->pd[j].line);
-            }
+        system_demand(r, first == (int)i, "protection_domain '%s' is already defined on line %d",
+                      a->name, s->pd[first].line);
+        for (const struct mkperf_system_pd *b = s->pd; b < a; b++) {
+            system_demand(r, a->parent < 0 || a->parent != b->parent || a->child_id != b->child_id,
+                          "child id %u is already used on line %d", a->child_id, b->line);
         }
     }
-    return true;
 }
 
 static bool ranges_overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
@@ -64,31 +56,26 @@ static bool ranges_overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_s
     return a < b + b_size && b < a + a_size;
 }
 
-static bool check_regions(struct reader *r)
+static void check_regions(struct reader *r)
 {
     const struct mkperf_system *s = r->system;
 
     for (unsigned i = 0; i < s->nregions; i++) {
         const struct mkperf_system_region *a = &s->region[i];
-        r->line = a->line;
         int first = mkperf_system_region_named(s, a->name);
-        if (first != (int)i) {
-            return system_error(r, "memory_region '%s' is already defined on line %d", a->name,
-                                s->region[first].line);
-        }
-        for (unsigned j = 0; j < i; j++) {
-            const struct mkperf_system_region *b = &s->region[j];
-            if (a->has_phys_addr && b->has_phys_addr &&
-                ranges_overlap(a->phys_addr, a->size, b->phys_addr, b->size)) {
-                return system_error(r, "memory_region '%s' overlaps '%s' in physical memory",
-                                    a->name, b->name);
-            }
+        r->line = a->line;
+        system_demand(r, first == (int)i, "memory_region '%s' is already defined on line %d",
+                      a->name, s->region[first].line);
+        for (const struct mkperf_system_region *b = s->region; b < a; b++) {
+            system_demand(r,
+                          !a->has_phys_addr || !b->has_phys_addr ||
+                              !ranges_overlap(a->phys_addr, a->size, b->phys_addr, b->size),
+                          "memory_region '%s' overlaps '%s' in physical memory", a->name, b->name);
         }
     }
-    return true;
 }
 
-static bool check_maps(struct reader *r, const struct mkperf_system_pd *pd)
+static void check_maps(struct reader *r, const struct mkperf_system_pd *pd)
 {
     const struct mkperf_system *s = r->system;
 
@@ -97,128 +84,104 @@ static bool check_maps(struct reader *r, const struct mkperf_system_pd *pd)
         const struct mkperf_system_region *region = &s->region[map->region];
 
         r->line = map->line;
-        if (map->vaddr % region->page_size != 0) {
-            return system_error(r, "vaddr 0x%llx is not a multiple of the page size 0x%llx",
-                                (unsigned long long)map->vaddr,
-                                (unsigned long long)region->page_size);
-        }
-        if (map->vaddr + region->size > USER_TOP) {
-            return system_error(r, "map of '%s' ends above the user address space", region->name);
-        }
+        system_demand(r, map->vaddr % region->page_size == 0,
+                      "vaddr 0x%llx is not a multiple of the page size 0x%llx",
+                      (unsigned long long)map->vaddr, (unsigned long long)region->page_size);
+        system_demand(r, map->vaddr + region->size <= USER_TOP,
+                      "map of '%s' ends above the user address space", region->name);
         for (const struct mkperf_system_map *other = pd->map; other < map; other++) {
             const struct mkperf_system_region *its = &s->region[other->region];
-            if (ranges_overlap(map->vaddr, region->size, other->vaddr, its->size)) {
-                return system_error(r, "map of '%s' overlaps the map of '%s' on line %d",
-                                    region->name, its->name, other->line);
-            }
+            system_demand(r, !ranges_overlap(map->vaddr, region->size, other->vaddr, its->size),
+                          "map of '%s' overlaps the map of '%s' on line %d", region->name,
+                          its->name, other->line);
         }
     }
-    return true;
 }
 
 /* Marks `id` in `used`, the set of ids that the channels and irqs of this PD have so far. */
-static bool claim_id(struct reader *r, uint64_t *used, const struct mkperf_system_pd *pd,
+static void claim_id(struct reader *r, uint64_t *used, const struct mkperf_system_pd *pd,
                      uint32_t id)
 {
-    if (*used >> id & 1) {
-        return system_error(r, "id %u is used twice in protection_domain '%s'", id, pd->name);
-    }
+    system_demand(r, (*used >> id & 1) == 0, "id %u is used twice in protection_domain '%s'", id,
+                  pd->name);
     *used |= UINT64_C(1) << id;
-    return true;
 }
 
-static bool check_irqs(struct reader *r, uint64_t *used)
+static void check_irqs(struct reader *r, uint64_t *used)
 {
     const struct mkperf_system *s = r->system;
-    const struct mkperf_system_irq *first[MKPERF_SYSTEM_MAX_IRQ + 1] = {NULL};
+    int first[MKPERF_SYSTEM_MAX_IRQ + 1] = {0}; /* the line of each irq */
 
     for (unsigned i = 0; i < s->npds; i++) {
         for (unsigned j = 0; j < s->pd[i].nirqs; j++) {
             const struct mkperf_system_irq *irq = &s->pd[i].irq[j];
             r->line = irq->line;
-            if (!claim_id(r, &used[i], &s->pd[i], irq->id)) {
-                return false;
-            }
-            if (first[irq->irq] != NULL) {
-                return system_error(r, "irq %u is already used on line %d", irq->irq,
-                                    first[irq->irq]->line);
-            }
-            first[irq->irq] = irq;
+            claim_id(r, &used[i], &s->pd[i], irq->id);
+            system_demand(r, first[irq->irq] == 0, "irq %u is already used on line %d", irq->irq,
+                          first[irq->irq]);
+            first[irq->irq] = irq->line;
         }
     }
-    return true;
 }
 
-static bool check_channels(struct reader *r, uint64_t *used)
+static void check_channels(struct reader *r, uint64_t *used)
 {
     const struct mkperf_system *s = r->system;
 
     for (unsigned i = 0; i < s->nchannels; i++) {
         const struct mkperf_system_end *end = s->channel[i].end;
         r->line = s->channel[i].line;
-        if (end[0].pd == end[1].pd) {
-            return system_error(r, "channel of protection_domain '%s' with itself",
-                                s->pd[end[0].pd].name);
-        }
-        if (end[0].pp && end[1].pp) {
-            return system_error(r, "channel with pp at both ends");
-        }
+        system_demand(r, end[0].pd != end[1].pd, "channel of protection_domain '%s' with itself",
+                      s->pd[end[0].pd].name);
+        system_demand(r, !end[0].pp || !end[1].pp, "channel with pp at both ends");
         for (unsigned j = 0; j < 2; j++) {
-            r->line = end[j].line;
-            if (!claim_id(r, &used[end[j].pd], &s->pd[end[j].pd], end[j].id)) {
-                return false;
-            }
             /* Microkit lets the callee run at once (its manual, "Protected procedures"). */
             const struct mkperf_system_pd *caller = &s->pd[end[j].pd],
                                           *callee = &s->pd[end[1 - j].pd];
-            if (end[j].pp && caller->priority >= callee->priority) {
-                return system_error(r,
-                                    "pp: '%s' (priority %u) may only call a protection_domain of "
-                                    "higher priority, but '%s' has %u",
-                                    caller->name, caller->priority, callee->name, callee->priority);
-            }
+            r->line = end[j].line;
+            claim_id(r, &used[end[j].pd], caller, end[j].id);
+            system_demand(r, !end[j].pp || caller->priority < callee->priority,
+                          "pp: '%s' (priority %u) may only call a protection_domain of "
+                          "higher priority, but '%s' has %u",
+                          caller->name, caller->priority, callee->name, callee->priority);
         }
     }
-    return true;
 }
 
-static bool check_domains(struct reader *r)
+static void check_domains(struct reader *r)
 {
     const struct mkperf_system *s = r->system;
 
     for (unsigned i = 0; i < s->npds; i++) {
-        if ((s->pd[i].domain < 0) != (s->ndomains == 0)) {
-            r->line = s->pd[i].line;
-            return system_error(r,
-                                "protection_domain '%s' needs a domain, as all do with <domains>",
-                                s->pd[i].name);
-        }
+        r->line = s->pd[i].line;
+        system_demand(r, (s->pd[i].domain < 0) == (s->ndomains == 0),
+                      "protection_domain '%s' needs a domain, as all do with <domains>",
+                      s->pd[i].name);
     }
     for (unsigned i = 0; i < s->ndomains; i++) {
-        if (system_domain_named(s, s->domain[i]) != (int)i) {
-            return system_error(r, "domain '%s' is defined twice", s->domain[i]);
-        }
+        r->line = 1;
+        system_demand(r, system_domain_named(s, s->domain[i]) == (int)i,
+                      "domain '%s' is defined twice", s->domain[i]);
     }
-    return true;
 }
 
-bool system_check(struct reader *r)
+void system_check(struct reader *r)
 {
     const struct mkperf_system *s = r->system;
-
     uint64_t used[MKPERF_SYSTEM_MAX_PDS] = {0};
 
     r->line = 1;
-    if (s->npds == 0) {
-        return system_error(r, "no protection_domain is defined");
-    }
+    system_demand(r, s->npds != 0, "no protection_domain is defined");
     for (unsigned i = 0; i < s->npds; i++) {
         struct mkperf_system_pd *pd = &s->pd[i];
         pd->thread = pd->parent < 0 ? (uint64_t)i + 1 : MKPERF_THREAD_CHILD(i, pd->child_id);
     }
-    bool good = check_pds(r) && check_regions(r);
-    for (unsigned i = 0; i < s->npds && good; i++) {
-        good = check_maps(r, &s->pd[i]);
+    check_pds(r);
+    check_regions(r);
+    for (unsigned i = 0; i < s->npds; i++) {
+        check_maps(r, &s->pd[i]);
     }
-    return good && check_domains(r) && check_irqs(r, used) && check_channels(r, used);
+    check_domains(r);
+    check_irqs(r, used);
+    check_channels(r, used);
 }

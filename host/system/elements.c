@@ -14,13 +14,13 @@
 /* ---- errors, arrays that grow, and the values of attributes, which are read strictly: a number consists of digits and is within
  * its bounds, a truth value is 'true' or 'false' ---- */
 
-bool system_error(struct reader *r, const char *format, ...)
+bool system_demand(struct reader *r, bool met, const char *format, ...)
 {
     char reason[512];
     va_list args;
 
-    if (r->failed) {
-        return false;
+    if (met || r->failed) {
+        return met;
     }
     r->failed = true;
     va_start(args, format);
@@ -44,8 +44,8 @@ void *system_keep(struct mkperf_system *s, void *p)
 static void *system_append(struct reader *r, void **array, unsigned *n, size_t size,
                            const char *what)
 {
-    if (*n >= MKPERF_SYSTEM_MAX_ITEMS) {
-        system_error(r, "too many %s, the maximum is %d", what, MKPERF_SYSTEM_MAX_ITEMS);
+    if (!system_demand(r, *n < MKPERF_SYSTEM_MAX_ITEMS, "too many %s, the maximum is %d", what,
+                       MKPERF_SYSTEM_MAX_ITEMS)) {
         return system_keep(r->system, mkperf_xcalloc(1, size));
     }
     if ((*n & (*n - 1)) == 0) { /* 0, 1, 2, 4, ...: full */
@@ -63,14 +63,10 @@ bool system_add_setvar(struct reader *r, struct mkperf_system_pd *pd, const char
                        enum mkperf_setvar_kind kind, unsigned index, uint64_t value)
 {
     for (unsigned i = 0; i < pd->nsetvars; i++) {
-        if (strcmp(pd->setvar[i].symbol, symbol) == 0) {
-            return system_error(r, "symbol '%s' is already set on line %d", symbol,
-                                pd->setvar[i].line);
-        }
+        system_demand(r, strcmp(pd->setvar[i].symbol, symbol) != 0,
+                      "symbol '%s' is already set on line %d", symbol, pd->setvar[i].line);
     }
-    if (*symbol == '\0') {
-        return system_error(r, "symbol is empty");
-    }
+    system_demand(r, *symbol != '\0', "symbol is empty");
     struct mkperf_system_setvar *v = APPEND(r, pd->setvar, pd->nsetvars, "setvars");
     *v = (struct mkperf_system_setvar){system_keep(r->system, mkperf_xstrdup(symbol)), kind, index,
                                        value, r->line};
@@ -114,10 +110,7 @@ static const char *system_required(struct reader *r, const char *name)
 {
     const char *value = system_attribute(r, name);
 
-    if (value == NULL) {
-        system_error(r, "attribute '%s' is missing", name);
-    }
-    return value != NULL ? value : "";
+    return system_demand(r, value != NULL, "attribute '%s' is missing", name) ? value : "";
 }
 
 /* Reads a number from 0 to max, decimal or 0x hexadecimal. Underscores are ignored. */
@@ -144,12 +137,9 @@ static uint64_t parse_number(struct reader *r, const char *name, const char *tex
         }
         digits++;
     }
-    if (digits == 0) {
-        system_error(r, "%s: '%.64s' is not a number", name, text);
-    } else if (value > max) {
-        system_error(r, "%s: %.64s is above the maximum, %llu", name, text,
-                     (unsigned long long)max);
-    }
+    system_demand(r, digits != 0, "%s: '%.64s' is not a number", name, text);
+    system_demand(r, value <= max, "%s: %.64s is above the maximum, %llu", name, text,
+                  (unsigned long long)max);
     return r->failed ? 0 : value;
 }
 
@@ -171,20 +161,17 @@ static bool system_bool_or(struct reader *r, const char *name, bool otherwise)
     const char *text = system_attribute(r, name);
     bool value = text == NULL ? otherwise : strcmp(text, "true") == 0;
 
-    if (text != NULL && !value && strcmp(text, "false") != 0) {
-        system_error(r, "%s must be 'true' or 'false', not '%.64s'", name, text);
-    }
+    system_demand(r, text == NULL || value || strcmp(text, "false") == 0,
+                  "%s must be 'true' or 'false', not '%.64s'", name, text);
     return value;
 }
 
 /* Returns a new copy of `text`, which must be printable and not empty. NULL after an error. */
 static char *system_copy(struct reader *r, const char *name, const char *text)
 {
-    if (*text == '\0') {
-        system_error(r, "%s is empty", name);
-    } else if (!mkperf_is_printable(text)) { /* commands print names as they are */
-        system_error(r, "%s has characters that are not printable", name);
-    }
+    system_demand(r, *text != '\0', "%s is empty", name);
+    /* Commands print names as they are. */
+    system_demand(r, mkperf_is_printable(text), "%s has characters that are not printable", name);
     return r->failed ? NULL : system_keep(r->system, mkperf_xstrdup(text));
 }
 
@@ -258,9 +245,7 @@ static void read_budget(struct reader *r, uint64_t *b, uint64_t *p)
 {
     *b = system_number_or(r, "budget", UINT64_MAX, 1000);
     *p = system_number_or(r, "period", UINT64_MAX, *b);
-    if (*b > *p) {
-        system_error(r, "budget must not be above period");
-    }
+    system_demand(r, *b <= *p, "budget must not be above period");
 }
 
 /* Notes that the packer shall set the symbol that a setvar_id names to `id`. */
@@ -278,14 +263,14 @@ static void start_pd(struct reader *r)
     struct mkperf_system *s = r->system;
     int parent = r->pd_open[r->depth];
 
-    if (s->npds == MKPERF_SYSTEM_MAX_PDS) {
-        system_error(r, "too many protection_domains, the maximum is %d", MKPERF_SYSTEM_MAX_PDS);
+    if (!system_demand(r, s->npds < MKPERF_SYSTEM_MAX_PDS,
+                       "too many protection_domains, the maximum is %d", MKPERF_SYSTEM_MAX_PDS)) {
         return;
     }
-    if (parent < 0 &&
-        (system_attribute(r, "id") != NULL || system_attribute(r, "setvar_id") != NULL)) {
-        system_error(r, "id belongs to a child protection_domain only");
-    }
+    system_demand(r,
+                  parent >= 0 || (system_attribute(r, "id") == NULL &&
+                                  system_attribute(r, "setvar_id") == NULL),
+                  "id belongs to a child protection_domain only");
     const char *name = system_required(r, "name");
     uint64_t id = parent >= 0 ? system_number(r, "id", MKPERF_SYSTEM_MAX_ID) : 0;
     struct mkperf_system_pd *pd = &s->pd[s->npds++];
@@ -308,9 +293,8 @@ static void start_pd(struct reader *r)
         REFER(r, "protection_domain in unknown domain", system_domain_named,
               system_attribute(r, "domain"), s->pd, s->npds, domain);
     }
-    if (pd->stack_size == 0 || pd->stack_size % SMALL_PAGE != 0) {
-        system_error(r, "stack_size is not a positive multiple of 0x1000");
-    }
+    system_demand(r, pd->stack_size != 0 && pd->stack_size % SMALL_PAGE == 0,
+                  "stack_size is not a positive multiple of 0x1000");
     if (parent >= 0) {
         set_id(r, &s->pd[parent], id);
     }
@@ -321,10 +305,8 @@ static void start_program(struct reader *r)
     struct mkperf_system_pd *pd = system_current_pd(r);
     const char *symbols = system_attribute(r, "path_for_symbols");
 
-    if (pd->program != NULL) {
-        system_error(r, "protection_domain '%s' has a program_image already", pd->name);
-        return;
-    }
+    system_demand(r, pd->program == NULL, "protection_domain '%s' has a program_image already",
+                  pd->name);
     pd->program = system_copy(r, "path", system_required(r, "path"));
     pd->symbols = symbols != NULL ? system_copy(r, "path_for_symbols", symbols) : NULL;
 }
@@ -345,16 +327,13 @@ static void start_region(struct reader *r)
     region->size = of_file ? 0 : system_number(r, "size", MAX_ADDRESS);
     region->page_size = system_number_or(r, "page_size", UINT64_MAX, SMALL_PAGE);
     region->has_phys_addr = system_attribute(r, "phys_addr") != NULL;
-    if (region->page_size != SMALL_PAGE && region->page_size != LARGE_PAGE) {
-        system_error(r, "page_size must be 0x1000 or 0x200000");
-        return;
-    }
-    if ((region->size == 0 && !of_file) || region->size % region->page_size != 0) {
-        system_error(r, "size is not a positive multiple of the page size");
-    }
     region->phys_addr = system_number_or(r, "phys_addr", MAX_ADDRESS, 0);
-    if (region->phys_addr % region->page_size != 0) {
-        system_error(r, "phys_addr is not a multiple of the page size");
+    if (system_demand(r, region->page_size == SMALL_PAGE || region->page_size == LARGE_PAGE,
+                      "page_size must be 0x1000 or 0x200000")) {
+        system_demand(r, (region->size != 0 || of_file) && region->size % region->page_size == 0,
+                      "size is not a positive multiple of the page size");
+        system_demand(r, region->phys_addr % region->page_size == 0,
+                      "phys_addr is not a multiple of the page size");
     }
 }
 
@@ -380,13 +359,10 @@ static void start_map(struct reader *r)
     map.read = strchr(text, 'r') != NULL;
     map.write = strchr(text, 'w') != NULL;
     map.execute = strchr(text, 'x') != NULL;
-    if (text[strspn(text, "rwx")] != '\0') {
-        system_error(r, "perms may hold 'r', 'w' and 'x' only, not '%.64s'", text);
-    } else if (map.write && !map.read && !map.execute) {
-        system_error(r, "perms must not be only 'w'");
-    } else if (*text == '\0') {
-        system_error(r, "perms is empty");
-    }
+    system_demand(r, text[strspn(text, "rwx")] == '\0',
+                  "perms may hold 'r', 'w' and 'x' only, not '%.64s'", text);
+    system_demand(r, !map.write || map.read || map.execute, "perms must not be only 'w'");
+    system_demand(r, *text != '\0', "perms is empty");
     map.cached = system_bool_or(r, "cached", true);
     if (!of_vm) {
         struct mkperf_system_map *kept = APPEND(r, pd->map, pd->nmaps, "maps");
@@ -399,11 +375,9 @@ static void start_map(struct reader *r)
     }
     for (unsigned i = 0; i < sizeof map_symbols / sizeof *map_symbols; i++) {
         const char *symbol = system_attribute(r, map_symbols[i].name);
-        if (symbol != NULL && of_vm) {
-            system_error(r, "a virtual_machine has no symbols to set");
-        } else if (symbol != NULL &&
-                   system_add_setvar(r, pd, symbol, map_symbols[i].kind, pd->nmaps - 1, 0) &&
-                   map_symbols[i].kind != MKPERF_SETVAR_VADDR) {
+        if (symbol != NULL && system_demand(r, !of_vm, "a virtual_machine has no symbols to set") &&
+            system_add_setvar(r, pd, symbol, map_symbols[i].kind, pd->nmaps - 1, 0) &&
+            map_symbols[i].kind != MKPERF_SETVAR_VADDR) {
             REFER(r, UNKNOWN_OF_SETVAR, mkperf_system_region_named, region, pd->setvar,
                   pd->nsetvars, index);
         }
@@ -428,9 +402,8 @@ static void start_irq(struct reader *r)
     }
     irq->id = (uint32_t)system_number(r, "id", MKPERF_SYSTEM_MAX_ID);
     irq->edge = trigger != NULL && strcmp(trigger, "edge") == 0;
-    if (trigger != NULL && !irq->edge && strcmp(trigger, "level") != 0) {
-        system_error(r, "trigger must be 'level' or 'edge'");
-    }
+    system_demand(r, trigger == NULL || irq->edge || strcmp(trigger, "level") == 0,
+                  "trigger must be 'level' or 'edge'");
     set_id(r, pd, irq->id);
 }
 
@@ -459,9 +432,8 @@ static void start_vm(struct reader *r)
     struct mkperf_system_pd *pd = system_current_pd(r);
     const char *name = system_required(r, "name");
 
-    if (pd->virtual_machine != 0) {
-        system_error(r, "protection_domain '%s' has a virtual_machine already", pd->name);
-    }
+    system_demand(r, pd->virtual_machine == 0,
+                  "protection_domain '%s' has a virtual_machine already", pd->name);
     pd->virtual_machine = r->line;
     r->vm = (struct mkperf_system_vcpu){.machine = system_keep(r->system, mkperf_xstrdup(name)),
                                         .parent = (unsigned)r->pd_open[r->depth]};
@@ -509,8 +481,7 @@ static void start_end(struct reader *r)
     struct mkperf_system *s = r->system;
     const char *symbol = system_attribute(r, "setvar_id");
 
-    if (r->ends_read == 2) {
-        system_error(r, "channel with more than two ends");
+    if (!system_demand(r, r->ends_read < 2, "channel with more than two ends")) {
         return;
     }
     struct mkperf_system_end *end = &s->channel[s->nchannels - 1].end[r->ends_read];
@@ -531,9 +502,7 @@ static void start_cspace(struct reader *r)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
 
-    if (pd->cspace != 0) {
-        system_error(r, "protection_domain '%s' has a cspace already", pd->name);
-    }
+    system_demand(r, pd->cspace == 0, "protection_domain '%s' has a cspace already", pd->name);
     pd->cspace = r->line;
 }
 
@@ -544,17 +513,14 @@ static void start_cap(struct reader *r)
     const char *of = system_required(r, "pd");
     unsigned slot = (unsigned)system_number(r, "slot", MKPERF_SYSTEM_MAX_SLOT);
 
-    if (slot == 0) { /* Microkit uses it itself */
-        system_error(r, "slot must not be 0");
-    }
+    system_demand(r, slot != 0, "slot must not be 0"); /* Microkit uses it itself */
     if (r->open[r->depth] != CAP_TCB) {
         note_beyond(r, "capabilities but cap_tcb");
         return;
     }
     for (unsigned i = 0; i < pd->ntcbs; i++) {
-        if (pd->tcb[i].slot == slot) {
-            system_error(r, "slot %u is already used on line %d", slot, pd->tcb[i].line);
-        }
+        system_demand(r, pd->tcb[i].slot != slot, "slot %u is already used on line %d", slot,
+                      pd->tcb[i].line);
     }
     struct mkperf_system_tcb *kept = APPEND(r, pd->tcb, pd->ntcbs, "cap_tcbs");
     *kept = (struct mkperf_system_tcb){.slot = slot, .line = r->line};
@@ -574,9 +540,8 @@ static void start_domain(struct reader *r)
 
 static void start_schedule(struct reader *r)
 {
-    if (r->schedule != 0) {
-        system_error(r, "there is a domain_schedule on line %d already", r->schedule);
-    }
+    system_demand(r, r->schedule == 0, "there is a domain_schedule on line %d already",
+                  r->schedule);
     r->schedule = r->line;
     r->start_index = system_number_or(r, "start_index", UINT16_MAX, 0);
     r->system->first_window = (unsigned)system_number_or(r, "index_shift", UINT16_MAX, 0);
@@ -598,14 +563,12 @@ static void start_window(struct reader *r)
     const char *text = system_required(r, "duration"), *space = strchr(text, ' ');
     const char *unit = space != NULL ? space + 1 : "";
     w->in_ticks = strcmp(unit, "ticks") == 0;
-    if ((!w->in_ticks && strcmp(unit, "us") != 0) || space - text >= (int)sizeof value) {
-        system_error(r, "duration: '%.64s' is not a number and us or ticks", text);
-    } else {
+    if (system_demand(r,
+                      (w->in_ticks || strcmp(unit, "us") == 0) && space - text < (int)sizeof value,
+                      "duration: '%.64s' is not a number and us or ticks", text)) {
         memcpy(value, text, (size_t)(space - text));
         w->duration = parse_number(r, "duration", value, UINT64_MAX >> 12);
-        if (w->duration == 0) {
-            system_error(r, "duration is 0");
-        }
+        system_demand(r, w->duration != 0, "duration is 0");
     }
     REFER(r, "schedule_entry of unknown domain", system_domain_named, domain, s->window,
           s->nwindows, domain);

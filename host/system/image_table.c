@@ -21,25 +21,26 @@ struct cursor {
     struct mkperf_error *e;
 };
 
-static bool invalid(const struct cursor *c, const char *why)
+/* Sets the error `why` if a demand is not met. Returns whether it is met. */
+static bool demand(const struct cursor *c, bool met, const char *why)
 {
-    mkperf_error_set(c->e, MKPERF_ERR_INPUT, "the image's stamp, byte %zu: %s", c->at, why);
-    return false;
+    if (!met) {
+        mkperf_error_set(c->e, MKPERF_ERR_INPUT, "the image's stamp, byte %zu: %s", c->at, why);
+    }
+    return met;
 }
 
 /* Copies n bytes of printable text to out, which has room for `most` and a NUL. */
 static bool read_text(struct cursor *c, size_t n, char *out, size_t most)
 {
-    if (n > most || n > c->n - c->at) {
-        return invalid(c, "a text that is too long");
-    }
-    if (memchr(c->p + c->at, 0, n) != NULL) {
-        return invalid(c, "a zero in a name");
+    if (!demand(c, n <= most && n <= c->n - c->at, "a text that is too long")) {
+        return false;
     }
     memcpy(out, c->p + c->at, n);
     out[n] = '\0';
-    if (!mkperf_is_printable(out)) {
-        return invalid(c, "a name that is not printable");
+    if (!demand(c, strlen(out) == n, "a zero in a name") ||
+        !demand(c, mkperf_is_printable(out), "a name that is not printable")) {
+        return false;
     }
     c->at += n;
     return true;
@@ -48,8 +49,8 @@ static bool read_text(struct cursor *c, size_t n, char *out, size_t most)
 static bool read_program(struct cursor *c, unsigned npds, bool kernel,
                          struct mkperf_image_program *out)
 {
-    if (c->n - c->at < MKPERF_STAMP_ENTRY_BYTES) {
-        return invalid(c, "it ends within an entry");
+    if (!demand(c, c->n - c->at >= MKPERF_STAMP_ENTRY_BYTES, "it ends within an entry")) {
+        return false;
     }
     const uint8_t *p = c->p + c->at;
     unsigned parent = p[8], flags = p[9], id = p[10], name = p[11], file = p[12];
@@ -58,18 +59,16 @@ static bool read_program(struct cursor *c, unsigned npds, bool kernel,
     out->passive = (flags & MKPERF_STAMP_PASSIVE) != 0;
     out->scheduled = (flags & MKPERF_STAMP_SCHEDULED) != 0;
     out->build_id.derived = (flags & MKPERF_STAMP_DERIVED) != 0;
-    if (parent > npds) {
-        return invalid(c, "a parent that is not in the table");
-    }
-    if (!kernel && out->thread >= MKPERF_THREAD_AMBIGUOUS) {
-        return invalid(c, "a number that no PD has");
-    }
-    if ((name != 0) == kernel) {
-        return invalid(c, kernel ? "the kernel's entry is missing" : "a PD without a name");
+    if (!demand(c, parent <= npds, "a parent that is not in the table") ||
+        !demand(c, kernel || out->thread < MKPERF_THREAD_AMBIGUOUS, "a number that no PD has") ||
+        !demand(c, (name == 0) == kernel,
+                kernel ? "the kernel's entry is missing" : "a PD without a name")) {
+        return false;
     }
     c->at += MKPERF_STAMP_ENTRY_BYTES;
-    if (id > MKPERF_BUILD_ID_BYTES || id > c->n - c->at) {
-        return invalid(c, "a build id that is too long");
+    if (!demand(c, id <= MKPERF_BUILD_ID_BYTES && id <= c->n - c->at,
+                "a build id that is too long")) {
+        return false;
     }
     out->build_id.n = (uint8_t)id;
     memcpy(out->build_id.byte, c->p + c->at, id);
@@ -79,8 +78,8 @@ static bool read_program(struct cursor *c, unsigned npds, bool kernel,
         return false;
     }
     if (out->scheduled) {
-        if (c->n - c->at < MKPERF_STAMP_SCHEDULED_BYTES) {
-            return invalid(c, "it ends within an entry");
+        if (!demand(c, c->n - c->at >= MKPERF_STAMP_SCHEDULED_BYTES, "it ends within an entry")) {
+            return false;
         }
         p = c->p + c->at;
         out->priority = p[0];
@@ -101,8 +100,8 @@ static bool index_ok(uint64_t address, unsigned bits)
 
 static bool read_queue(struct cursor *c, unsigned npds, struct mkperf_image_queue *out)
 {
-    if (c->n - c->at < MKPERF_STAMP_QUEUE_BYTES) {
-        return invalid(c, "it ends within a queue");
+    if (!demand(c, c->n - c->at >= MKPERF_STAMP_QUEUE_BYTES, "it ends within a queue")) {
+        return false;
     }
     const uint8_t *p = c->p + c->at;
     *out = (struct mkperf_image_queue){
@@ -115,37 +114,36 @@ static bool read_queue(struct cursor *c, unsigned npds, struct mkperf_image_queu
         .head = mkperf_get64(p + 14),
         .tail = mkperf_get64(p + 22),
     };
-    if (p[0] >= MKPERF_QUEUE_KINDS || p[2] > npds || p[3] > npds || p[5] == 0 ||
-        (out->bits != 8 && out->bits != 16 && out->bits != 32 && out->bits != 64) ||
-        !index_ok(out->head, out->bits) || !index_ok(out->tail, out->bits) ||
-        (out->head == 0) != (out->tail == 0)) {
-        return invalid(c, "a queue with impossible values");
-    }
-    c->at += MKPERF_STAMP_QUEUE_BYTES;
-    return read_text(c, p[5], out->name, sizeof out->name - 1);
+    bool possible = p[0] < MKPERF_QUEUE_KINDS && p[2] <= npds && p[3] <= npds && p[5] != 0 &&
+                    (out->bits == 8 || out->bits == 16 || out->bits == 32 || out->bits == 64) &&
+                    index_ok(out->head, out->bits) && index_ok(out->tail, out->bits) &&
+                    (out->head == 0) == (out->tail == 0);
+    c->at += possible ? MKPERF_STAMP_QUEUE_BYTES : 0;
+    return demand(c, possible, "a queue with impossible values") &&
+           read_text(c, p[5], out->name, sizeof out->name - 1);
 }
 
 static bool read_header(struct cursor *c, struct mkperf_image *out)
 {
-    if (c->n < MKPERF_STAMP_HEADER_BYTES || c->n > MKPERF_STAMP_BYTES) {
-        return invalid(c, "its size is invalid");
-    }
-    if (memcmp(c->p, MKPERF_STAMP_MAGIC, MKPERF_STAMP_MAGIC_BYTES) != 0) {
-        return invalid(c, "not a stamp, or one of another version");
-    }
-    if (mkperf_get32(c->p + MKPERF_STAMP_SIZE_AT) != c->n) {
-        return invalid(c, "its size differs from the received size");
-    }
-    if (mkperf_get32(c->p + MKPERF_STAMP_CRC_AT) !=
-        mkperf_crc32(0, c->p + MKPERF_STAMP_IMAGE_AT, c->n - MKPERF_STAMP_IMAGE_AT)) {
-        return invalid(c, "the CRC is wrong");
+    if (!demand(c, c->n >= MKPERF_STAMP_HEADER_BYTES && c->n <= MKPERF_STAMP_BYTES,
+                "its size is invalid") ||
+        !demand(c, memcmp(c->p, MKPERF_STAMP_MAGIC, MKPERF_STAMP_MAGIC_BYTES) == 0,
+                "not a stamp, or one of another version") ||
+        !demand(c, mkperf_get32(c->p + MKPERF_STAMP_SIZE_AT) == c->n,
+                "its size differs from the received size") ||
+        !demand(c,
+                mkperf_get32(c->p + MKPERF_STAMP_CRC_AT) ==
+                    mkperf_crc32(0, c->p + MKPERF_STAMP_IMAGE_AT, c->n - MKPERF_STAMP_IMAGE_AT),
+                "the CRC is wrong")) {
+        return false;
     }
     memcpy(out->id, c->p + MKPERF_STAMP_IMAGE_AT, sizeof out->id);
     memcpy(out->system, c->p + MKPERF_STAMP_SYSTEM_AT, sizeof out->system);
     out->n = (unsigned)mkperf_get16(c->p + MKPERF_STAMP_COUNT_AT);
     out->nqueues = (unsigned)mkperf_get16(c->p + MKPERF_STAMP_QUEUES_AT);
-    if (out->n > MKPERF_STAMP_PROGRAMS || out->nqueues > MKPERF_STAMP_QUEUES) {
-        return invalid(c, "too many programs or queues");
+    if (!demand(c, out->n <= MKPERF_STAMP_PROGRAMS && out->nqueues <= MKPERF_STAMP_QUEUES,
+                "too many programs or queues")) {
+        return false;
     }
     c->at = MKPERF_STAMP_HEADER_BYTES;
     return true;
@@ -157,28 +155,21 @@ enum mkperf_status mkperf_image_read(const uint8_t *p, size_t n, struct mkperf_i
     struct cursor c = {p, n, 0, e};
 
     memset(out, 0, sizeof *out);
-    if (!read_header(&c, out) || !read_program(&c, 0, true, &out->kernel)) {
-        return MKPERF_ERR_INPUT;
-    }
-    for (unsigned i = 0; i < out->n; i++) {
+    bool valid = read_header(&c, out) && read_program(&c, 0, true, &out->kernel);
+    for (unsigned i = 0; i < out->n && valid; i++) {
         const struct mkperf_image_program *a = &out->program[i], *b = out->program;
-        if (!read_program(&c, out->n, false, &out->program[i])) {
-            return MKPERF_ERR_INPUT;
-        }
-        for (; b < a; b++) { /* names would be ambiguous */
-            if (a->thread == b->thread || strcmp(a->name, b->name) == 0) {
-                invalid(&c, "two PDs with the same number or name");
-                return MKPERF_ERR_INPUT;
-            }
+        valid = read_program(&c, out->n, false, &out->program[i]);
+        for (; b < a && valid; b++) { /* names would be ambiguous */
+            valid = demand(&c, a->thread != b->thread && strcmp(a->name, b->name) != 0,
+                           "two PDs with the same number or name");
         }
     }
-    for (unsigned i = 0; i < out->nqueues; i++) {
-        if (!read_queue(&c, out->n, &out->queue[i])) {
-            return MKPERF_ERR_INPUT;
-        }
+    for (unsigned i = 0; i < out->nqueues && valid; i++) {
+        valid = read_queue(&c, out->n, &out->queue[i]);
     }
-    return read_text(&c, n - c.at, out->windows, sizeof out->windows - 1) ? MKPERF_OK
-                                                                          : MKPERF_ERR_INPUT;
+    return valid && read_text(&c, n - c.at, out->windows, sizeof out->windows - 1)
+               ? MKPERF_OK
+               : MKPERF_ERR_INPUT;
 }
 
 static void put_program(struct mkperf_put *c, const struct mkperf_image_program *from)

@@ -11,7 +11,7 @@
 #include "system_internal.h"
 
 /* Keeps the windows of a frame: from where the schedule starts to the end marker behind it. */
-static bool cut_schedule(struct reader *r)
+static void cut_schedule(struct reader *r)
 {
     struct mkperf_system *s = r->system;
     unsigned first = (unsigned)r->start_index, end = first;
@@ -20,16 +20,15 @@ static bool cut_schedule(struct reader *r)
         end++;
     }
     if (r->schedule == 0 && s->ndomains == 0) {
-        return true;
+        return;
     }
-    if (end == first) {
-        r->line = r->schedule != 0 ? r->schedule : 1;
-        return system_error(r, "the domain_schedule has no entry at its start_index");
+    r->line = r->schedule != 0 ? r->schedule : 1;
+    if (!system_demand(r, end != first, "the domain_schedule has no entry at its start_index")) {
+        return;
     }
     memmove(s->window, s->window + first, (end - first) * sizeof *s->window);
     s->nwindows = end - first;
     s->first_window += first;
-    return true;
 }
 
 /*
@@ -55,24 +54,21 @@ static void XMLCALL on_start(void *data, const char *name, const char **attrs)
             element++;
         }
 
-        if (element == ELEMENTS) {
-            system_error(r, "unknown element '%.64s'", name);
-        } else if ((system_language[element].parents >> parent & 1) == 0) {
-            system_error(r, "element '%s' is not allowed here", name);
-        } else if (r->depth + 1 == SYSTEM_MAX_DEPTH) {
-            system_error(r, "elements are nested too deeply");
-        } else {
+        if (system_demand(r, element < ELEMENTS, "unknown element '%.64s'", name) &&
+            system_demand(r, system_language[element].parents >> parent & 1,
+                          "element '%s' is not allowed here", name) &&
+            system_demand(r, r->depth + 1 < SYSTEM_MAX_DEPTH, "elements are nested too deeply")) {
             r->depth++;
             r->open[r->depth] = element;
             r->pd_open[r->depth] = r->pd_open[r->depth - 1];
             for (const char **a = r->attributes; *a != NULL; a += 2) {
                 char spaced[40];
                 int n = snprintf(spaced, sizeof spaced, " %s ", a[0]);
-                if (n >= (int)sizeof spaced ||
-                    strstr(system_language[element].attributes, spaced) == NULL) {
-                    system_error(r, "element '%s' has no attribute '%.64s'",
-                                 system_language[element].name, a[0]);
-                }
+                system_demand(r,
+                              n < (int)sizeof spaced &&
+                                  strstr(system_language[element].attributes, spaced) != NULL,
+                              "element '%s' has no attribute '%.64s'",
+                              system_language[element].name, a[0]);
             }
         }
         if (!r->failed && system_language[element].start != NULL) {
@@ -88,12 +84,13 @@ static void XMLCALL on_end(void *data, const char *name)
     (void)name;
     if (take_line(r)) {
         enum element element = r->open[r->depth];
-        if (element == PD && system_current_pd(r)->program == NULL) {
-            system_error(r, "protection_domain '%s' has no program_image",
-                         system_current_pd(r)->name);
-        } else if (element == CHANNEL && r->ends_read != 2) {
+        if (element == PD) {
+            const struct mkperf_system_pd *pd = system_current_pd(r);
+            system_demand(r, pd->program != NULL, "protection_domain '%s' has no program_image",
+                          pd->name);
+        } else if (element == CHANNEL) {
             r->line = r->system->channel[r->system->nchannels - 1].line;
-            system_error(r, "channel must have two ends");
+            system_demand(r, r->ends_read == 2, "channel must have two ends");
         }
         r->depth--;
     }
@@ -104,8 +101,8 @@ static void XMLCALL on_text(void *data, const char *text, int n)
     struct reader *r = data;
 
     for (int i = 0; i < n; i++) {
-        if (strchr(" \t\r\n", text[i]) == NULL && take_line(r)) {
-            system_error(r, "text does not belong here");
+        if (take_line(r)) {
+            system_demand(r, strchr(" \t\r\n", text[i]) != NULL, "text does not belong here");
         }
     }
 }
@@ -120,7 +117,7 @@ static void XMLCALL on_doctype(void *data, const char *name, const char *system,
     (void)public;
     (void)internal;
     if (take_line(r)) {
-        system_error(r, "document types are not supported");
+        system_demand(r, false, "document types are not supported");
     }
 }
 
@@ -143,11 +140,9 @@ enum mkperf_status mkperf_system_parse(const char *path, const char *text, size_
 
     s->pd = system_keep(s, mkperf_xcalloc(MKPERF_SYSTEM_MAX_PDS, sizeof *s->pd));
     r.last = &r.names;
-    if (n > MKPERF_SYSTEM_MAX_BYTES) {
-        system_error(&r, "larger than %d bytes", MKPERF_SYSTEM_MAX_BYTES);
-    } else if ((r.xml = XML_ParserCreate(NULL)) == NULL) {
-        system_error(&r, "out of memory");
-    } else {
+    if (system_demand(&r, n <= MKPERF_SYSTEM_MAX_BYTES, "larger than %d bytes",
+                      MKPERF_SYSTEM_MAX_BYTES) &&
+        system_demand(&r, (r.xml = XML_ParserCreate(NULL)) != NULL, "out of memory")) {
         s->text = memcpy(system_keep(s, mkperf_xcalloc(n + 1, 1)), text, n);
         s->bytes = n;
         XML_SetUserData(r.xml, &r);
@@ -155,12 +150,19 @@ enum mkperf_status mkperf_system_parse(const char *path, const char *text, size_
         XML_SetCharacterDataHandler(r.xml, on_text);
         XML_SetStartDoctypeDeclHandler(r.xml, on_doctype);
         if (XML_Parse(r.xml, text, (int)n, XML_TRUE) != XML_STATUS_OK && take_line(&r)) {
-            system_error(&r, "%s", XML_ErrorString(XML_GetErrorCode(r.xml)));
+            system_demand(&r, false, "%s", XML_ErrorString(XML_GetErrorCode(r.xml)));
         }
         XML_ParserFree(r.xml);
         r.xml = NULL;
     }
-    if (r.failed || !system_resolve(&r) || !cut_schedule(&r) || !system_check(&r)) {
+    if (!r.failed) {
+        system_resolve(&r);
+        cut_schedule(&r);
+    }
+    if (!r.failed) {
+        system_check(&r);
+    }
+    if (r.failed) {
         mkperf_system_free(s);
         return e->status;
     }

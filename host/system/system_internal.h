@@ -53,7 +53,7 @@ enum element {
 
 struct reader {
     struct mkperf_system *system;
-    /* The place in the file that error messages name. Only the first error is kept, because the others follow from it. */
+    /* The place in the file that error messages name. */
     const char *path;
     int line;
     struct mkperf_error *e;
@@ -79,8 +79,10 @@ extern const struct system_element {
     void (*start)(struct reader *r); /* reads them; NULL if there is nothing to read */
 } system_language[ELEMENTS];
 
-/* Sets the message "path:line: ..." if it is the first error, and ends reading. Always returns false. */
-bool system_error(struct reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Sets the message "path:line: ..." if a demand is not met that the system must meet, and ends reading. Only the first error is kept,
+ * because the others follow from it. Returns whether it is met. */
+bool system_demand(struct reader *r, bool met, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 system_find system_domain_named;
 
@@ -93,8 +95,8 @@ struct mkperf_system_pd *system_current_pd(struct reader *r);
 bool system_add_setvar(struct reader *r, struct mkperf_system_pd *pd, const char *symbol,
                        enum mkperf_setvar_kind kind, unsigned index, uint64_t value);
 
-/* check.c. Resolves all references; then the other checks everything that needs the whole system. */
-bool system_resolve(struct reader *r);
-bool system_check(struct reader *r);
+/* check.c. Resolves all references; then, if all are known, the other checks everything that needs the whole system. */
+void system_resolve(struct reader *r);
+void system_check(struct reader *r);
 
 #endif
