@@ -207,9 +207,11 @@ static enum mkperf_status receive_samples(struct record *rec, struct mkperf_erro
     MKPERF_TRY(mkperf_recorder_run(r, e));
     MKPERF_TRY(mkperf_recorder_stop(r, e));
     if (r->options.configure.interactions) {
-        MKPERF_TRY(mkperf_recorder_interactions(r, e));
+        MKPERF_TRY(mkperf_recorder_snapshot(r, MKPERF_TARGET_INTERACTIONS, NULL, e));
     }
-    return r->options.configure.per_pd && !r->watching ? mkperf_recorder_counts(r, e) : MKPERF_OK;
+    return r->options.configure.per_pd && !r->watching
+               ? mkperf_recorder_snapshot(r, MKPERF_TARGET_COUNTS, NULL, e)
+               : MKPERF_OK;
 }
 
 /* Finishes the file. Samples that precede an error are kept, except after an error of the disk. */

@@ -21,7 +21,9 @@ void mkperf_peer_say(const struct mkperf_peer *l, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    l->ops->notice(l->self, text);
+    if (l->source.notice != NULL) {
+        l->source.notice(l->source.self, text);
+    }
 }
 
 bool mkperf_peer_stopped(const struct mkperf_peer *l)
@@ -244,8 +246,6 @@ enum mkperf_status mkperf_peer_init(struct mkperf_peer *l,
     MKPERF_TRY(mkperf_source_init(&l->source, options->target, e));
     assert(l->source.ops != NULL); /* what has failed returned above */
     l->source.stop = stop;
-    l->source.notice = ops->notice;
-    l->source.self = self;
     l->has_key = options->key_file != NULL;
     return l->has_key ? mkperf_key_read(options->key_file, &l->key, e) : MKPERF_OK;
 }

@@ -101,7 +101,6 @@ struct mkperf_peer_options {
 
 struct mkperf_peer_ops {
     void (*text)(void *self, const char *p, size_t n); /* console text of the target */
-    void (*notice)(void *self, const char *text);      /* messages for the user */
     enum mkperf_status (*bytes)(void *self, const uint8_t *p, size_t n,
                                 struct mkperf_error *e); /* all bytes as received; may be NULL */
     enum mkperf_status (*message)(void *self, const uint8_t *p, size_t n, unsigned gap,
@@ -148,7 +147,7 @@ struct mkperf_peer {
     uint8_t buffer[MKPERF_PEER_READ];
 };
 
-/* Reads the key and prepares; nothing is opened. options, ops and self must outlive l. */
+/* Reads the key and prepares; nothing is opened. options, ops and self must outlive l. The caller sets the notice of l->source. */
 enum mkperf_status mkperf_peer_init(struct mkperf_peer *l,
                                     const struct mkperf_peer_options *options,
                                     const struct mkperf_peer_ops *ops, void *self,

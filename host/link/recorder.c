@@ -20,15 +20,6 @@ static void on_recorder_text(void *self, const char *p, size_t n)
     }
 }
 
-static void on_recorder_notice(void *self, const char *text)
-{
-    struct mkperf_recorder *r = self;
-
-    if (r->notice != NULL) {
-        r->notice(r->self, text);
-    }
-}
-
 static enum mkperf_status on_bytes(void *self, const uint8_t *p, size_t n, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = self;
@@ -109,7 +100,6 @@ enum mkperf_status mkperf_recorder_init(struct mkperf_recorder *r, bool names_on
                                         struct mkperf_error *e)
 {
     static const struct mkperf_peer_ops ops = {.text = on_recorder_text,
-                                               .notice = on_recorder_notice,
                                                .bytes = on_bytes,
                                                .message = on_recorder_message,
                                                .tick = on_tick};
@@ -126,7 +116,10 @@ enum mkperf_status mkperf_recorder_init(struct mkperf_recorder *r, bool names_on
     r->symbols = mkperf_symbols_new();
     MKPERF_TRY(mkperf_pds_new(&pds, r->symbols, &r->pds, e));
     r->watching = r->options.link.watch;
-    return mkperf_peer_init(&r->link, &r->options.link, &ops, r, r->stop, e);
+    MKPERF_TRY(mkperf_peer_init(&r->link, &r->options.link, &ops, r, r->stop, e));
+    r->link.source.notice = r->notice;
+    r->link.source.self = r->self;
+    return MKPERF_OK;
 }
 
 void mkperf_recorder_decode(struct mkperf_recorder *r, struct mkperf_sink sink, const char *command)

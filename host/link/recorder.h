@@ -231,13 +231,21 @@ enum mkperf_status mkperf_recorder_talk(struct mkperf_recorder *r, const struct 
  * no file remains. Errors: OUTPUT. */
 enum mkperf_status mkperf_recorder_talk_keep(struct mkperf_recorder *r, struct mkperf_error *e);
 
-/* Asks for the session's software events, which the stream then has in its totals. A session without
- * them is no error. Errors: those of mkperf_recorder_ask; INPUT: a wrong answer. */
-enum mkperf_status mkperf_recorder_interactions(struct mkperf_recorder *r, struct mkperf_error *e);
-
-/* Asks for the counts in addition to the samples of the session that has ended, which the stream then has in its totals. Errors:
- * those of mkperf_recorder_ask; INPUT: a wrong answer. */
-enum mkperf_status mkperf_recorder_counts(struct mkperf_recorder *r, struct mkperf_error *e);
+/*
+ * Asks for what the target counts: software events of the session, counts in addition to the samples of the session that has ended, or
+ * latencies. The stream has the first two in its totals then; a session without them is no error. rows: to which latencies are added;
+ * else NULL. If another host has begun a session since, there are no counts, and the comparison with the samples reports that. Errors:
+ * those of mkperf_recorder_ask; INPUT: a wrong answer.
+ */
+enum mkperf_target_counts {
+    MKPERF_TARGET_INTERACTIONS,
+    MKPERF_TARGET_COUNTS,
+    MKPERF_TARGET_LATENCIES,
+};
+enum mkperf_status mkperf_recorder_snapshot(struct mkperf_recorder *r,
+                                            enum mkperf_target_counts what,
+                                            struct mkperf_latency_rows *rows,
+                                            struct mkperf_error *e);
 
 /* Replaces *rows by the latencies since the session's start, which has Configure.latency. */
 enum mkperf_status mkperf_latency_query(struct mkperf_recorder *r, struct mkperf_latency_rows *rows,

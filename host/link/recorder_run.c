@@ -250,78 +250,10 @@ enum mkperf_status mkperf_recorder_talk_keep(struct mkperf_recorder *r, struct m
 
 /* ---- snapshots of what the target counts ---- */
 
-/* Answers that come in parts: the request, the answer, and where that has the number of the part and how many there are. */
-enum { INTERACTIONS, COUNTS, LATENCIES };
-static const struct {
-    const char *name;
-    pb_size_t request, answer;
-    size_t part, parts;
-} in_parts[] = {
-    {"GetInteractions", mkperf_ToTarget_get_interactions_tag, mkperf_ToHost_interactions_tag,
-     offsetof(mkperf_ToHost, msg.interactions.part),
-     offsetof(mkperf_ToHost, msg.interactions.parts)},
-    {"GetCounts", mkperf_ToTarget_get_counts_tag, mkperf_ToHost_counts_tag,
-     offsetof(mkperf_ToHost, msg.counts.part), offsetof(mkperf_ToHost, msg.counts.parts)},
-    {"GetLatency", mkperf_ToTarget_get_latency_tag, mkperf_ToHost_latency_tag,
-     offsetof(mkperf_ToHost, msg.latency.part), offsetof(mkperf_ToHost, msg.latency.parts)},
-};
-
-/* Asks for all parts, and passes each to `take`, which returns whether it is valid. NULL: the stream takes them, and a target that
- * answers something else has none. */
-static enum mkperf_status ask_all(struct mkperf_recorder *r, unsigned what,
-                                  bool (*take)(struct mkperf_recorder *r, void *self), void *self,
-                                  struct mkperf_error *e)
-{
-    const mkperf_ToHost *answer = &r->link.answer;
-    const uint32_t *at = (const void *)((const char *)answer + in_parts[what].part);
-    const uint32_t *of = (const void *)((const char *)answer + in_parts[what].parts);
-    const char *name = in_parts[what].name;
-    mkperf_ToTarget m = {.which_msg = in_parts[what].request};
-
-    for (uint32_t part = 0, parts = 1; part < parts; part++) {
-        m.msg.get_counts.part = part; /* in its place all of these requests have it */
-        MKPERF_TRY(mkperf_recorder_ask(r, &m, name, e));
-        bool right = answer->which_msg == in_parts[what].answer;
-        if (!right && take == NULL) {
-            return MKPERF_OK;
-        }
-        MKPERF_TRY(mkperf_recorder_refused(r, e));
-        if (right && (*at != part || *of > MKPERF_MAX_PARTS)) {
-            return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                    "%s: an answer that is not to %s: part %" PRIu32 " of %" PRIu32
-                                    " in the place of part %" PRIu32,
-                                    r->link.source.spec, name, *at, *of, part);
-        }
-        if (!right || (take != NULL && !take(r, self))) {
-            return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: an answer that is not to %s",
-                                    r->link.source.spec, name);
-        }
-        parts = *of;
-    }
-    return MKPERF_OK;
-}
-
-_Static_assert(offsetof(mkperf_GetCounts, part) == offsetof(mkperf_GetInteractions, part) &&
-                   offsetof(mkperf_GetCounts, part) == offsetof(mkperf_GetLatency, part),
-               "requests of parts are alike");
-
-enum mkperf_status mkperf_recorder_interactions(struct mkperf_recorder *r, struct mkperf_error *e)
-{
-    return ask_all(r, INTERACTIONS, NULL, NULL, e);
-}
-
-/* Requests the session's counts. If another host has begun a session since, there are none, and the comparison with the
- * samples reports that. */
-enum mkperf_status mkperf_recorder_counts(struct mkperf_recorder *r, struct mkperf_error *e)
-{
-    return ask_all(r, COUNTS, NULL, NULL, e);
-}
-
 /* Adds a part of the answer to the rows. False: it is invalid. */
-static bool take_latencies(struct mkperf_recorder *r, void *self)
+static bool take_latencies(struct mkperf_recorder *r, struct mkperf_latency_rows *rows)
 {
     const mkperf_Latency *answer = &r->link.answer.msg.latency;
-    struct mkperf_latency_rows *rows = self;
 
     if (answer->tick_hz == 0) {
         return false;
@@ -361,11 +293,64 @@ static bool take_latencies(struct mkperf_recorder *r, void *self)
     return true;
 }
 
+/* Answers that come in parts, by enum mkperf_target_counts: the request, the answer, and where that has the number of the part and how many there are. */
+static const struct {
+    const char *name;
+    pb_size_t request, answer;
+    size_t part, parts;
+} in_parts[] = {
+    {"GetInteractions", mkperf_ToTarget_get_interactions_tag, mkperf_ToHost_interactions_tag,
+     offsetof(mkperf_ToHost, msg.interactions.part),
+     offsetof(mkperf_ToHost, msg.interactions.parts)},
+    {"GetCounts", mkperf_ToTarget_get_counts_tag, mkperf_ToHost_counts_tag,
+     offsetof(mkperf_ToHost, msg.counts.part), offsetof(mkperf_ToHost, msg.counts.parts)},
+    {"GetLatency", mkperf_ToTarget_get_latency_tag, mkperf_ToHost_latency_tag,
+     offsetof(mkperf_ToHost, msg.latency.part), offsetof(mkperf_ToHost, msg.latency.parts)},
+};
+
+_Static_assert(offsetof(mkperf_GetCounts, part) == offsetof(mkperf_GetInteractions, part) &&
+                   offsetof(mkperf_GetCounts, part) == offsetof(mkperf_GetLatency, part),
+               "requests of parts are alike");
+
+enum mkperf_status mkperf_recorder_snapshot(struct mkperf_recorder *r,
+                                            enum mkperf_target_counts what,
+                                            struct mkperf_latency_rows *rows,
+                                            struct mkperf_error *e)
+{
+    const mkperf_ToHost *answer = &r->link.answer;
+    const uint32_t *at = (const void *)((const char *)answer + in_parts[what].part);
+    const uint32_t *of = (const void *)((const char *)answer + in_parts[what].parts);
+    const char *name = in_parts[what].name;
+    mkperf_ToTarget m = {.which_msg = in_parts[what].request};
+
+    for (uint32_t part = 0, parts = 1; part < parts; part++) {
+        m.msg.get_counts.part = part; /* in its place all of these requests have it */
+        MKPERF_TRY(mkperf_recorder_ask(r, &m, name, e));
+        bool right = answer->which_msg == in_parts[what].answer;
+        if (!right && rows == NULL) {
+            return MKPERF_OK;
+        }
+        MKPERF_TRY(mkperf_recorder_refused(r, e));
+        if (right && (*at != part || *of > MKPERF_MAX_PARTS)) {
+            return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                    "%s: an answer that is not to %s: part %" PRIu32 " of %" PRIu32
+                                    " in the place of part %" PRIu32,
+                                    r->link.source.spec, name, *at, *of, part);
+        }
+        if (!right || (rows != NULL && !take_latencies(r, rows))) {
+            return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: an answer that is not to %s",
+                                    r->link.source.spec, name);
+        }
+        parts = *of;
+    }
+    return MKPERF_OK;
+}
+
 enum mkperf_status mkperf_latency_query(struct mkperf_recorder *r, struct mkperf_latency_rows *rows,
                                         struct mkperf_error *e)
 {
     mkperf_latency_rows_free(rows);
-    MKPERF_TRY(ask_all(r, LATENCIES, take_latencies, rows, e));
+    MKPERF_TRY(mkperf_recorder_snapshot(r, MKPERF_TARGET_LATENCIES, rows, e));
     mkperf_latency_rows_finish(rows);
     return MKPERF_OK;
 }
@@ -444,5 +429,5 @@ enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf
         MKPERF_TRY(mkperf_peer_pump(&r->link, 100, e));
     }
     r->stream->totals.overwritten = r->stream->status.overwritten;
-    return mkperf_recorder_interactions(r, e);
+    return mkperf_recorder_snapshot(r, MKPERF_TARGET_INTERACTIONS, NULL, e);
 }

@@ -37,16 +37,6 @@ enum mkperf_status mkperf_recorder_connect(struct mkperf_recorder *r, struct mkp
     return MKPERF_OK;
 }
 
-static void add_copy(struct mkperf_elf_copy *elf, size_t *n, const struct mkperf_module *m)
-{
-    if (m != NULL) {
-        elf[*n].path = mkperf_module_path(m);
-        elf[*n].bytes = mkperf_module_file(m, &elf[*n].n);
-        mkperf_module_identity(m, &elf[*n].id);
-        (*n)++;
-    }
-}
-
 void mkperf_recorder_keep_elfs(struct mkperf_recorder *r)
 {
     uint32_t npds = mkperf_pds_count(r->pds);
@@ -60,15 +50,19 @@ void mkperf_recorder_keep_elfs(struct mkperf_recorder *r)
     }
     struct mkperf_elf_copy *elf = mkperf_xcalloc((size_t)npds + 1, sizeof *elf);
     char *directory = mkperf_elf_cache_directory();
-    for (uint32_t i = 0; i < npds; i++) {
-        add_copy(elf, &n, mkperf_pds_module(r->pds, i));
-    }
     mkperf_pds_describe(r->pds, &session);
     if (session.kernel_elf != NULL) {
         (void)mkperf_symbols_module(r->symbols, session.kernel_elf, &kernel, &e);
     }
-    add_copy(elf, &n, kernel);
     e.status = MKPERF_OK; /* a kernel that cannot be opened has no copy */
+    for (uint32_t i = 0; i <= npds; i++) {
+        const struct mkperf_module *m = i < npds ? mkperf_pds_module(r->pds, i) : kernel;
+        if (m != NULL) {
+            elf[n].path = mkperf_module_path(m);
+            elf[n].bytes = mkperf_module_file(m, &elf[n].n);
+            mkperf_module_identity(m, &elf[n++].id);
+        }
+    }
     if (n != 0 && directory == NULL) {
         mkperf_error_set(&e, MKPERF_ERR_OUTPUT, "neither HOME nor PERF_BUILDID_DIR is set");
     } else if (n != 0) {

@@ -263,7 +263,7 @@ static enum mkperf_status receive_samples(struct stat_measure *s, struct mkperf_
     MKPERF_TRY(mkperf_recorder_run(r, e));
     MKPERF_TRY(stop_session(s, e));
     if (*counts && !r->watching) {
-        MKPERF_TRY(mkperf_recorder_counts(r, e));
+        MKPERF_TRY(mkperf_recorder_snapshot(r, MKPERF_TARGET_COUNTS, NULL, e));
     }
     MKPERF_TRY(mkperf_sink_finish(&r->stream->config.sink, mkperf_stream_finish(r->stream, e),
                                   &r->stream->totals, e));

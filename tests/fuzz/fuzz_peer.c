@@ -26,11 +26,6 @@ static void on_text(void *self, const char *p, size_t n)
     (void)self, (void)p, (void)n;
 }
 
-static void on_notice(void *self, const char *text)
-{
-    (void)self, (void)text;
-}
-
 static enum mkperf_status on_message(void *self, const uint8_t *p, size_t n, unsigned gap,
                                      struct mkperf_error *e)
 {
@@ -139,7 +134,7 @@ static void converse(struct mkperf_peer *p, const uint8_t *data, size_t n)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct mkperf_peer_ops ops = {
-        .text = on_text, .notice = on_notice, .message = on_message, .tick = on_tick};
+        .text = on_text, .message = on_message, .tick = on_tick};
     static const struct mkperf_peer_options options = {.target = "tcp:nowhere"};
     static struct mkperf_peer peer, *self = &peer;
     struct mkperf_error e;

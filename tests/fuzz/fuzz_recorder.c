@@ -375,7 +375,7 @@ static void converse(struct mkperf_recorder *r, bool dump, struct mkperf_error *
     }
     if (mkperf_recorder_start(r, e) == MKPERF_OK && mkperf_recorder_run(r, e) == MKPERF_OK &&
         mkperf_recorder_stop(r, e) == MKPERF_OK && r->options.configure.interactions) {
-        (void)mkperf_recorder_interactions(r, e);
+        (void)mkperf_recorder_snapshot(r, MKPERF_TARGET_INTERACTIONS, NULL, e);
     }
 }
 
