@@ -8,16 +8,21 @@
 
 #include <math.h>
 
+/* Shares are printed in per cent; costs, latencies and counts as they are. */
+static double unit_of(const struct report_comparison *d)
+{
+    return d->exact || report_has_costs(d) ? 1 : 100;
+}
+
 const char *report_change_value(const struct report_comparison *d, double value,
                                 char text[REPORT_VALUE_TEXT])
 {
-    if (d->exact) {
-        snprintf(text, REPORT_VALUE_TEXT, "%.0f", value);
-    } else if (report_has_costs(d)) {
-        snprintf(text, REPORT_VALUE_TEXT, d->latency ? "%.6g us" : "%.6g", value);
-    } else {
-        snprintf(text, REPORT_VALUE_TEXT, "%.2f %%", 100 * value);
-    }
+    const char *format = d->exact              ? "%.0f"
+                         : d->latency          ? "%.6g us"
+                         : report_has_costs(d) ? "%.6g"
+                                               : "%.2f %%";
+
+    snprintf(text, REPORT_VALUE_TEXT, format, unit_of(d) * value);
     return text;
 }
 
@@ -49,29 +54,23 @@ static void print_numbers(const struct report_comparison *d, const struct report
                           bool colour, FILE *out)
 {
     const char *begin = !colour || !r->sure ? "" : r->delta > 0 ? "\033[31m" : "\033[32m";
-    const char *end = *begin != '\0' ? "\033[0m" : "";
+    const char *value = d->exact              ? "%s%14.0f%s "
+                        : report_has_costs(d) ? "%s%12.6g%s "
+                                              : "%s%8.2f%%%s ";
+    const char *delta = d->exact              ? "%s%+14.0f%s"
+                        : report_has_costs(d) ? "%s%+12.6g%s"
+                                              : "%s%+9.2f%%%s";
     char seen[REPORT_VALUE_TEXT] = "-";
 
-    if (d->exact) {
-        fprintf(out, "%14.0f %14.0f %s%+14.0f%s  ", r->value[REPORT_A], r->value[REPORT_B], begin,
-                r->delta, end);
-        return;
-    }
     for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
-        double share = d->latency ? 0 : report_change_part(d, r, side);
-        const char *first = mkperf_colour_begin(colour, share);
-        const char *last = mkperf_colour_end(colour, share);
-
-        if (report_has_costs(d)) {
-            fprintf(out, "%s%12.6g%s ", first, r->value[side], last);
-        } else {
-            fprintf(out, "%s%8.2f%%%s ", first, 100 * r->value[side], last);
-        }
+        double share = d->exact || d->latency ? 0 : report_change_part(d, r, side);
+        fprintf(out, value, mkperf_colour_begin(colour, share), unit_of(d) * r->value[side],
+                mkperf_colour_end(colour, share));
     }
-    if (report_has_costs(d)) {
-        fprintf(out, "%s%+12.6g%s", begin, r->delta, end);
-    } else {
-        fprintf(out, "%s%+9.2f%%%s", begin, 100 * r->delta, end);
+    fprintf(out, delta, begin, unit_of(d) * r->delta, *begin != '\0' ? "\033[0m" : "");
+    if (d->exact) {
+        fputs("  ", out);
+        return;
     }
     if (r->visible > 0) {
         snprintf(seen, sizeof seen, r->visible < 99.5 ? "%.2g%%" : "%.0f%%", r->visible);
@@ -149,7 +148,6 @@ void report_changes_values(const struct report_comparison *d, const struct repor
                        : d->latency     ? "latency_change"
                        : d->per != NULL ? "cost_change"
                                         : "change";
-    double unit = report_has_costs(d) ? 1 : 100;
     uint64_t significant = 0;
 
     for (size_t i = 0; i < d->n; i++) {
@@ -173,7 +171,8 @@ void report_changes_values(const struct report_comparison *d, const struct repor
         mkperf_json(v,
                     report_has_costs(d) ? ",'before':%.6g,'after':%.6g,'interval':%.6g"
                                         : ",'before':%.4f,'after':%.4f,'interval':%.4f",
-                    unit * r->value[REPORT_A], unit * r->value[REPORT_B], unit * r->interval);
+                    unit_of(d) * r->value[REPORT_A], unit_of(d) * r->value[REPORT_B],
+                    unit_of(d) * r->interval);
         mkperf_json(v, ",'chance':%.6g,'significant':%d,'visible_growth':%.4f}\n", r->chance,
                     r->sure, r->visible);
     }

@@ -411,24 +411,6 @@ static double student(double t, unsigned n)
     return fmax(0, 1 - (n % 2 == 0 ? sin(angle) * sum : (angle + sin(angle) * sum) * M_2_PI));
 }
 
-/* Returns the probability of the deviation by the differences between recordings of one side, with n degrees of
- * freedom. Sets r->between. */
-static double chance_between(const struct report_comparison *d, struct report_change *r, unsigned n)
-{
-    double squares = 0;
-
-    for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
-        for (unsigned i = 0; i < d->runs[side]; i++) {
-            squares += pow(r->run[side][i] - r->value[side], 2);
-        }
-    }
-    if (n == 0) {
-        return 0; /* there is one recording of each side, which has no differences */
-    }
-    r->between = sqrt(squares / n * (1.0 / d->runs[REPORT_A] + 1.0 / d->runs[REPORT_B]));
-    return r->between > 0 ? student(r->delta / r->between, n) : 0;
-}
-
 /* Returns the deviation that chance exceeds with this probability, in standard errors: Student's t, or if n is 0 the
  * normal one. */
 static double deviation_of(double probability, unsigned n)
@@ -459,11 +441,13 @@ static int compare_changes(const void *pa, const void *pb, void *by_growth)
 /* Computes the values, the difference and its significance for each row. */
 static void judge(struct report_comparison *d)
 {
+    unsigned runs = d->runs[REPORT_A] + d->runs[REPORT_B] - REPORT_SIDES;
     double pooled[REPORT_SIDES] = {0};
 
     d->family = d->changed = 0;
     for (size_t i = 0; i < d->n; i++) {
         struct report_change *r = &d->row[i];
+        double squares = 0;
 
         for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
             for (unsigned run = 0; run < d->runs[side]; run++) {
@@ -472,6 +456,12 @@ static void judge(struct report_comparison *d)
             if (d->exact) { /* the others are equal, and a mean is rounded */
                 r->value[side] = r->run[side][0];
             }
+            for (unsigned run = 0; run < d->runs[side]; run++) {
+                squares += pow(r->run[side][run] - r->value[side], 2);
+            }
+        }
+        if (runs > 0) { /* one recording of each side has no differences */
+            r->between = sqrt(squares / runs * (1.0 / d->runs[REPORT_A] + 1.0 / d->runs[REPORT_B]));
         }
         r->delta = r->value[REPORT_B] - r->value[REPORT_A];
         r->growth = r->value[REPORT_A] > 0 ? 100 * r->delta / r->value[REPORT_A]
@@ -482,14 +472,15 @@ static void judge(struct report_comparison *d)
     }
     d->family = d->family == 0 || (d->n == 2 && !report_has_costs(d)) ? 1 : d->family;
     double allowed = 1 - d->confidence / 100;
-    unsigned runs = d->runs[REPORT_A] + d->runs[REPORT_B] - REPORT_SIDES;
     double by_samples = deviation_of(allowed / (double)d->family, 0) + POWER_DEVIATION;
     double by_runs = deviation_of(allowed / (double)d->family, runs) + POWER_DEVIATION;
     double wide_samples = deviation_of(1 - INTERVAL, 0),
            wide_runs = deviation_of(1 - INTERVAL, runs);
     for (size_t i = 0; i < d->n; i++) {
         struct report_change *r = &d->row[i];
-        double a = r->value[REPORT_A], between = chance_between(d, r, runs);
+        double a = r->value[REPORT_A];
+        /* The probability of the deviation by the differences between recordings of one side. */
+        double between = r->between > 0 ? student(r->delta / r->between, runs) : 0;
         /* The probability of the deviation if the values are equal; 1, which claims nothing, of too few samples. */
         double error = pool(d, r, pooled) ? sampling_error(d, r, pooled) : 0;
         double chance = error > 0 ? erfc(fabs(r->delta) / error / M_SQRT2) : 1;

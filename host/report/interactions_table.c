@@ -128,27 +128,22 @@ static void put_arrow(struct mkperf_textout *t, const struct mkperf_interaction 
     }
 }
 
-static void print_dot(const struct mkperf_interactions *i, FILE *out)
-{
-    struct mkperf_textout t = {.over = out};
-
-    fputs("digraph interactions {\n    node [shape=box];\n", out);
-    warn_unplaced(i, "   //", out);
-    for (unsigned n = 0; n < i->npds; n++) {
-        mkperf_json(&t, "    %s;\n", i->pd[n].pd);
-    }
-    for (unsigned n = 0; n < i->nedges; n++) {
-        put_arrow(&t, &i->edge[n], i->edge[n].calls, "calls", i->ns, "solid");
-        put_arrow(&t, &i->edge[n], i->edge[n].notifications, "notifications", i->ns, "dashed");
-    }
-    fputs("}\n", out);
-}
-
 void report_interactions_print(const struct mkperf_interactions *i, enum report_form form,
                                const char *path, FILE *out)
 {
+    struct mkperf_textout t = {.over = out};
+
     if (form == REPORT_DOT) {
-        print_dot(i, out);
+        fputs("digraph interactions {\n    node [shape=box];\n", out);
+        warn_unplaced(i, "   //", out);
+        for (unsigned n = 0; n < i->npds; n++) {
+            mkperf_json(&t, "    %s;\n", i->pd[n].pd);
+        }
+        for (unsigned n = 0; n < i->nedges; n++) {
+            put_arrow(&t, &i->edge[n], i->edge[n].calls, "calls", i->ns, "solid");
+            put_arrow(&t, &i->edge[n], i->edge[n].notifications, "notifications", i->ns, "dashed");
+        }
+        fputs("}\n", out);
     } else if (form == REPORT_STACKS) {
         print_stacks(i, path, out);
     } else if (form == REPORT_TABLE) {
@@ -168,20 +163,16 @@ void report_interactions_print(const struct mkperf_interactions *i, enum report_
     }
 }
 
-struct reading {
-    struct mkperf_interactions of;
-    bool found;
-};
-
+/* Copies the interactions, which are valid only during this call. */
 static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
                               struct mkperf_error *e)
 {
-    struct reading *r = self;
+    struct mkperf_interactions **of = self;
 
     (void)e;
-    r->found = totals->interactions != NULL;
-    if (r->found) {
-        r->of = *totals->interactions;
+    if (totals->interactions != NULL) {
+        *of = mkperf_xcalloc(1, sizeof **of);
+        **of = *totals->interactions;
     }
     return MKPERF_OK;
 }
@@ -191,8 +182,8 @@ enum mkperf_status report_interactions(const char *path, enum report_form form, 
 {
     static const struct mkperf_sink_ops ops = {
         .events = mkperf_ignore_events, .sched = mkperf_ignore_sched, .end = end};
-    struct reading *r = mkperf_xcalloc(1, sizeof *r);
-    struct mkperf_sink sink = {.ops = &ops, .self = r, .leaves_only = true};
+    struct mkperf_interactions *of = NULL;
+    struct mkperf_sink sink = {.ops = &ops, .self = &of, .leaves_only = true};
     const struct mkperf_input in = {.from = NULL};
     const struct mkperf_question question = {.text = "interactions"};
     bool stacks = form == REPORT_STACKS || form == REPORT_STACKS_JSON, any = false;
@@ -200,21 +191,21 @@ enum mkperf_status report_interactions(const char *path, enum report_form form, 
 
     e->status = MKPERF_OK;
     (void)mkperf_input_ask(path, &in, &sink, &question, e);
-    for (unsigned n = 0; n < r->of.npds; n++) {
-        any |= r->of.pd[n].stack.least != 0;
+    for (unsigned n = 0; of != NULL && n < of->npds; n++) {
+        any |= of->pd[n].stack.least != 0;
     }
-    if (e->status == MKPERF_OK && !(stacks ? any : r->found)) {
+    if (e->status == MKPERF_OK && !(stacks ? any : of != NULL)) {
         mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: no %s were recorded (mkperf record --%s)", path,
                          stacks ? "stacks" : "interactions",
                          stacks ? "stack-scan" : "interactions");
     }
     if (e->status == MKPERF_OK &&
         mkperf_printout_open(&out, output != NULL ? output : "-", e) == MKPERF_OK) {
-        qsort(r->of.edge, r->of.nedges, sizeof r->of.edge[0], heavier);
-        report_interactions_print(&r->of, form, path, out.to);
+        qsort(of->edge, of->nedges, sizeof of->edge[0], heavier);
+        report_interactions_print(of, form, path, out.to);
         (void)mkperf_printout_close(&out, e);
     }
-    free(r);
+    free(of);
     return e->status;
 }
 

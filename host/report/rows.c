@@ -4,46 +4,6 @@
 
 #include "base/process.h"
 
-static void add_to_rows(struct report_rows *rows, uint32_t chain)
-{
-    struct mkperf_frames *f = rows->frames;
-    const struct report_options *o = rows->options;
-    const struct mkperf_weight *w = &f->profile->weight[chain];
-    uint32_t function[MKPERF_FRAMES_MAX];
-    uint32_t n = mkperf_frames_of(f, chain, function);
-
-    mkperf_weight_add(&rows->shown, w);
-    for (uint32_t i = 0; i < (o->children ? n : 1); i++) {
-        uint32_t name = mkperf_frames_label(f, function[i]).name;
-
-        if (o->symbol && !mkperf_symbol_is(mkperf_frames_text(f, name), o->symbol)) {
-            continue;
-        }
-        struct report_row_key k = report_columns_key(&o->keys, f, chain, function[i]);
-        uint64_t key[] = {k.pd, k.name, k.core, k.mode, k.line, k.event, k.dso, k.slice};
-        uint32_t number = mkperf_hash_number(&rows->numbers, key, sizeof key / sizeof *key);
-        MKPERF_GROW(rows->row, rows->room, (size_t)number + 1);
-        struct report_row *row = &rows->row[number];
-        if (number == rows->n) {
-            rows->n++;
-            *row = (struct report_row){.key = k, .first = number};
-        }
-        if (i == 0) {
-            mkperf_weight_add(&row->self, w);
-        }
-        if (row->last_chain == chain + 1) {
-            continue;
-        }
-        row->last_chain = chain + 1;
-        mkperf_weight_add(&row->children, w);
-        if (!f->profile->leaves_only) { /* the hits of a row are a list, the last one first */
-            MKPERF_GROW(rows->hit, rows->hit_room, (size_t)rows->nhits + 1);
-            rows->hit[rows->nhits++] = (struct report_hit){chain, row->last_hit};
-            row->last_hit = rows->nhits;
-        }
-    }
-}
-
 /* Compares, if there is the key `time`, by the keys before it and by time; then by weight, then by texts. */
 static int compare_rows(const void *pa, const void *pb, void *context)
 {
@@ -83,15 +43,48 @@ void report_rows_build(struct report_rows *rows, struct mkperf_frames *f,
     const struct mkperf_profile *p = f->profile;
 
     *rows = (struct report_rows){.frames = f, .options = o, .event = event};
-    for (uint32_t i = 0; i < p->chains.count; i++) {
-        struct mkperf_chain_head head = mkperf_profile_head(p, i);
+    for (uint32_t chain = 0; chain < p->chains.count; chain++) {
+        struct mkperf_chain_head head = mkperf_profile_head(p, chain);
+        const struct mkperf_weight *w = &p->weight[chain];
+        uint32_t function[MKPERF_FRAMES_MAX], n = 0;
 
-        if (head.event == event && p->weight[i].samples > 0 &&
+        mkperf_progress(MKPERF_STEPS, chain, p->chains.count);
+        if (head.event == event && w->samples > 0 &&
             (!o->pd || strcmp(o->pd, mkperf_profile_pd_name(p, head.pd)) == 0) &&
             !(o->no_idle && mkperf_places_idle(&p->places, head.pd))) {
-            add_to_rows(rows, i);
+            n = mkperf_frames_of(f, chain, function);
+            n = o->children ? n : 1;
+            mkperf_weight_add(&rows->shown, w);
         }
-        mkperf_progress(MKPERF_STEPS, i, p->chains.count);
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t name = mkperf_frames_label(f, function[i]).name;
+
+            if (o->symbol && !mkperf_symbol_is(mkperf_frames_text(f, name), o->symbol)) {
+                continue;
+            }
+            struct report_row_key k = report_columns_key(&o->keys, f, chain, function[i]);
+            uint64_t key[] = {k.pd, k.name, k.core, k.mode, k.line, k.event, k.dso, k.slice};
+            uint32_t number = mkperf_hash_number(&rows->numbers, key, sizeof key / sizeof *key);
+            MKPERF_GROW(rows->row, rows->room, (size_t)number + 1);
+            struct report_row *row = &rows->row[number];
+            if (number == rows->n) {
+                rows->n++;
+                *row = (struct report_row){.key = k, .first = number};
+            }
+            if (i == 0) {
+                mkperf_weight_add(&row->self, w);
+            }
+            if (row->last_chain == chain + 1) {
+                continue;
+            }
+            row->last_chain = chain + 1;
+            mkperf_weight_add(&row->children, w);
+            if (!p->leaves_only) { /* the hits of a row are a list, the last one first */
+                MKPERF_GROW(rows->hit, rows->hit_room, (size_t)rows->nhits + 1);
+                rows->hit[rows->nhits++] = (struct report_hit){chain, row->last_hit};
+                row->last_hit = rows->nhits;
+            }
+        }
     }
     rows->whole = o->relative || o->no_idle ? rows->shown.period : p->total[event].period;
     if (rows->n > 0) {
