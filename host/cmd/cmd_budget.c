@@ -46,9 +46,7 @@ static uint64_t advice_for(const struct budget_command *c, uint64_t enough_ns, u
 /* Returns the same for a PD, or 0 if none is advised, because the PD was throttled. */
 static uint64_t advice_for_pd(const struct budget_command *c, const struct mkperf_demand_pd *p)
 {
-    return p->throttled != 0
-               ? 0
-               : advice_for(c, mkperf_demand_budget(p, p->period_ns, p->worst_ns), p->period_ns);
+    return advice_for(c, p->budget_ns[0], p->period_ns);
 }
 
 static void print_pd(struct budget_command *c, const struct mkperf_analysis *a, uint32_t number,
@@ -206,7 +204,7 @@ static void print_periods(struct budget_command *c, const struct mkperf_analysis
     }
     for (unsigned i = 0; i < MKPERF_DEMAND_PERIODS; i++) {
         uint64_t period = mkperf_demand_period(p, i);
-        uint64_t budget = advice_for(c, mkperf_demand_budget(p, period, 0), period);
+        uint64_t budget = advice_for(c, p->budget_ns[i + 1], period);
 
         if (c->json) {
             mkperf_json(&c->values,

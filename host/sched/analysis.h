@@ -411,10 +411,8 @@ struct mkperf_demand_run {
     uint64_t from, to; /* ns */
 };
 
-/* A budget that was found, and the period and the demand for which it was searched. */
-struct mkperf_demand_found {
-    uint64_t period_ns, worst_ns, budget_ns;
-};
+/* A PD's budget may suffice with other periods: this many, from a quarter of its period on, each twice the one before. */
+enum { MKPERF_DEMAND_PERIODS = 5 };
 
 struct mkperf_demand_pd {
     uint64_t period_ns;
@@ -427,14 +425,12 @@ struct mkperf_demand_pd {
     uint64_t throttled_ns;
     struct mkperf_demand_run *run; /* its runs in the order of time */
     size_t n, room;
-    size_t first;                      /* first run in the window that ends with the last run */
-    uint64_t sum_ns;                   /* sum of the runs from that one on */
-    struct mkperf_demand_found *found; /* results from a snapshot, instead of runs; NULL: none */
-    unsigned nfound, found_room;
+    size_t first;    /* first run in the window that ends with the last run */
+    uint64_t sum_ns; /* sum of the runs from that one on */
+    /* What suffices for its period, and if it has a limit, for the others; 0 if it was throttled. */
+    uint64_t budget_ns[1 + MKPERF_DEMAND_PERIODS];
 };
 
-/* A PD's budget may suffice with other periods: this many, from a quarter of its period on, each twice the one before. */
-enum { MKPERF_DEMAND_PERIODS = 5 };
 static inline uint64_t mkperf_demand_period(const struct mkperf_demand_pd *p, unsigned i)
 {
     return p->period_ns / 4 << i;
@@ -524,8 +520,7 @@ struct mkperf_domains {
 void mkperf_domains_attach(struct mkperf_domains *d, struct mkperf_analysis *a);
 void mkperf_domains_free(struct mkperf_domains *d);
 
-/* Reads a recording into both and their analysis, or answers from a snapshot. Then only budgets for the period of a PD and for those of
- * mkperf_demand_period are known. Errors: those of mkperf_analysis_read. */
+/* Reads a recording into both and their analysis, or answers from a snapshot, and finds budget_ns of each PD. Errors: those of mkperf_analysis_read. */
 enum mkperf_status mkperf_demand_read(struct mkperf_demand *d, struct mkperf_domains *domains,
                                       struct mkperf_analysis *a, const char *path,
                                       struct mkperf_error *e);

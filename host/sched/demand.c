@@ -109,11 +109,6 @@ uint64_t mkperf_demand_budget(const struct mkperf_demand_pd *p, uint64_t period_
 {
     uint64_t low = worst_ns / STEP_NS, high = period_ns / STEP_NS; /* high suffices */
 
-    for (unsigned i = 0; i < p->nfound; i++) {
-        if (p->found[i].period_ns == period_ns && p->found[i].worst_ns == worst_ns) {
-            return p->found[i].budget_ns;
-        }
-    }
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
 
@@ -143,12 +138,10 @@ void sched_demand_conclude(void *self)
         bool limited = s->known && s->budget_us < s->period_us;
 
         /* For its period and demand, then for other periods. */
-        for (unsigned k = 0; p->throttled == 0 && k <= (limited ? MKPERF_DEMAND_PERIODS : 0); k++) {
-            uint64_t period = k == 0 ? p->period_ns : mkperf_demand_period(p, k - 1);
-            uint64_t worst = k == 0 ? p->worst_ns : 0;
-            uint64_t budget = mkperf_demand_budget(p, period, worst);
-            MKPERF_GROW(p->found, p->found_room, (size_t)p->nfound + 1);
-            p->found[p->nfound++] = (struct mkperf_demand_found){period, worst, budget};
+        for (unsigned k = 0;
+             p->n != 0 && p->throttled == 0 && k <= (limited ? MKPERF_DEMAND_PERIODS : 0); k++) {
+            p->budget_ns[k] = k == 0 ? mkperf_demand_budget(p, p->period_ns, p->worst_ns)
+                                     : mkperf_demand_budget(p, mkperf_demand_period(p, k - 1), 0);
         }
         free(p->run);
         p->run = NULL;
@@ -157,8 +150,7 @@ void sched_demand_conclude(void *self)
 }
 
 static const struct mkperf_shape_row demand_pd_rows[] = {
-    MKPERF_SHAPE_ARRAY(struct mkperf_demand_pd, run, n, room, NULL),
-    MKPERF_SHAPE_ARRAY(struct mkperf_demand_pd, found, nfound, found_room, NULL), MKPERF_SHAPE_END};
+    MKPERF_SHAPE_ARRAY(struct mkperf_demand_pd, run, n, room, NULL), MKPERF_SHAPE_END};
 
 const struct mkperf_shape_row sched_demand_rows[] = {
     MKPERF_SHAPE_ARRAY(struct mkperf_demand, pd, npds, room, demand_pd_rows), MKPERF_SHAPE_END};

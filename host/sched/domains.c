@@ -148,5 +148,7 @@ enum mkperf_status mkperf_demand_read(struct mkperf_demand *d, struct mkperf_dom
         .self = d,
     };
 
-    return mkperf_analysis_read(a, mkperf_analysis_sink(a), path, &question, e);
+    MKPERF_TRY(mkperf_analysis_read(a, mkperf_analysis_sink(a), path, &question, e));
+    sched_demand_conclude(d); /* also without a snapshot */
+    return MKPERF_OK;
 }

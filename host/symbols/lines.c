@@ -17,6 +17,8 @@ Dwarf *mkperf_module_dwarf(struct mkperf_module *m)
     if (!m->dwarf_loaded) {
         m->dwarf_loaded = true;
         m->dwarf = dwarf_begin_elf(m->elf, DWARF_C_READ, NULL);
+        m->eh_cfi = dwarf_getcfi_elf(m->elf);
+        m->debug_cfi = m->dwarf ? dwarf_getcfi(m->dwarf) : NULL;
     }
     return m->dwarf;
 }
@@ -65,27 +67,6 @@ static const char *directory_of(struct mkperf_module *m, Dwarf_Die *unit, const 
         return NULL;
     }
     return mkperf_demangle(m->names, dwarf_formstring(&attr));
-}
-
-/* Stores where the inlined function `die` was called: the position in the function around it. */
-static void store_call(struct mkperf_module *m, Dwarf_Die *unit, Dwarf_Die *die,
-                       struct mkperf_line *out)
-{
-    Dwarf_Attribute attr;
-    Dwarf_Word file, line;
-    Dwarf_Files *files;
-    size_t n;
-
-    out->file = NULL;
-    out->line = 0;
-    if (dwarf_attr(die, DW_AT_call_line, &attr) && dwarf_formudata(&attr, &line) == 0) {
-        out->line = (int)line;
-    }
-    if (dwarf_attr(die, DW_AT_call_file, &attr) && dwarf_formudata(&attr, &file) == 0 &&
-        dwarf_getsrcfiles(unit, &files, &n) == 0 && file < n) {
-        out->file = mkperf_demangle(m->names, dwarf_filesrc(files, file, NULL, NULL));
-    }
-    out->directory = directory_of(m, unit, out->file);
 }
 
 /*
@@ -149,7 +130,17 @@ size_t mkperf_lines_at(struct mkperf_module *m, uint64_t addr, struct mkperf_lin
                                : NULL;
         next.function = mkperf_demangle(m->names, name ? name : dwarf_diename(die));
         out[n++] = next;
-        store_call(m, &unit, die, &next);
+        /* Where this inlined function was called: the position in the function around it. */
+        Dwarf_Word number;
+        Dwarf_Files *files;
+        size_t nfiles;
+        bool has = dwarf_attr(die, DW_AT_call_line, &attr) && dwarf_formudata(&attr, &number) == 0;
+        next.line = has ? (int)number : 0;
+        has = dwarf_attr(die, DW_AT_call_file, &attr) && dwarf_formudata(&attr, &number) == 0 &&
+              dwarf_getsrcfiles(&unit, &files, &nfiles) == 0 && number < nfiles;
+        next.file = has ? mkperf_demangle(m->names, dwarf_filesrc(files, number, NULL, NULL))
+                        : NULL;
+        next.directory = directory_of(m, &unit, next.file);
     }
     if (n == 0 && (next.file || next.line)) { /* assembler has lines, but no functions */
         struct mkperf_symbol symbol;

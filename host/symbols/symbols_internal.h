@@ -58,7 +58,6 @@ struct mkperf_module {
     bool ranges_loaded;
 
     Dwarf_CFI *eh_cfi, *debug_cfi; /* unwind.c, NULL if there is none; debug_cfi belongs to dwarf */
-    bool cfi_loaded;
     struct {
         uint64_t pc;
         bool known;

@@ -76,7 +76,6 @@ static bool loads(uint32_t i, unsigned reg)
 }
 
 struct flow {
-    struct mkperf_module *m;
     uint64_t start;
     uint32_t n; /* instructions */
     uint8_t *state;
@@ -97,34 +96,6 @@ static void reach(struct flow *f, uint64_t at, unsigned state)
     f->state[at] |= (uint8_t)(state | QUEUED);
 }
 
-/* Follows control from the first instruction until no set of states grows. */
-static void follow_control(struct flow *f)
-{
-    reach(f, 0, CALLER);
-    while (f->nwork > 0) {
-        uint32_t at = f->work[--f->nwork], insn = insn_at(f->m, f->start + 4 * (uint64_t)at);
-        unsigned state = f->state[at] &= (uint8_t)~QUEUED;
-
-        if (sets_fp(insn)) {
-            state = FRAME;
-        } else if (loads(insn, 29)) { /* the fp is restored last or together with the lr */
-            state = CALLER;
-        } else if (mkperf_is_call(insn) && (state & CALLER)) {
-            state = (state & ~(unsigned)CALLER) | LOST;
-        }
-        if (is_b(insn) || is_conditional(insn)) {
-            bool tests_bit = (insn & 0x7e000000) == 0x36000000;
-            int64_t to = is_b(insn)  ? mkperf_signed_field(insn, 0, 26)
-                         : tests_bit ? mkperf_signed_field(insn, 5, 14)
-                                     : mkperf_signed_field(insn, 5, 19);
-            reach(f, at + (uint64_t)to, state);
-        }
-        if (!is_b(insn) && !is_jump(insn)) {
-            reach(f, (uint64_t)at + 1, state);
-        }
-    }
-}
-
 /*
  * Decides for a function without call-frame information, by interpreting it abstractly. Each instruction has the set of
  * states in which control can reach it; the set is the answer if it has one member.
@@ -132,7 +103,7 @@ static void follow_control(struct flow *f)
 static enum mkperf_lr lr_by_flow(struct mkperf_module *m, uint64_t pc)
 {
     struct mkperf_symbol symbol;
-    struct flow f = {.m = m};
+    struct flow f = {.n = 0};
     enum mkperf_lr result = MKPERF_LR_UNKNOWN;
 
     if (!mkperf_symbol_at(m, pc, &symbol) || symbol.start % 4 != 0 ||
@@ -144,7 +115,30 @@ static enum mkperf_lr lr_by_flow(struct mkperf_module *m, uint64_t pc)
     f.state = mkperf_xcalloc(f.n + 1, 1);
     f.work = mkperf_xcalloc(f.n + 1, sizeof *f.work);
     if (pc - f.start < 4 * (uint64_t)f.n) {
-        follow_control(&f);
+        /* Follows control from the first instruction until no set of states grows. */
+        reach(&f, 0, CALLER);
+        while (f.nwork > 0) {
+            uint32_t at = f.work[--f.nwork], insn = insn_at(m, f.start + 4 * (uint64_t)at);
+            unsigned state = f.state[at] &= (uint8_t)~QUEUED;
+
+            if (sets_fp(insn)) {
+                state = FRAME;
+            } else if (loads(insn, 29)) { /* the fp is restored last or together with the lr */
+                state = CALLER;
+            } else if (mkperf_is_call(insn) && (state & CALLER)) {
+                state = (state & ~(unsigned)CALLER) | LOST;
+            }
+            if (is_b(insn) || is_conditional(insn)) {
+                bool tests_bit = (insn & 0x7e000000) == 0x36000000;
+                int64_t to = is_b(insn)  ? mkperf_signed_field(insn, 0, 26)
+                             : tests_bit ? mkperf_signed_field(insn, 5, 14)
+                                         : mkperf_signed_field(insn, 5, 19);
+                reach(&f, at + (uint64_t)to, state);
+            }
+            if (!is_b(insn) && !is_jump(insn)) {
+                reach(&f, (uint64_t)at + 1, state);
+            }
+        }
         unsigned state = f.state[(pc - f.start) / 4];
         /* Several states, or none: control gets there through a jump table. */
         result = state == CALLER  ? MKPERF_LR_YES
@@ -162,13 +156,7 @@ Dwarf_Frame *mkperf_unwind_frame(struct mkperf_module *m, uint64_t pc)
 {
     Dwarf_Frame *frame = NULL;
 
-    if (!m->cfi_loaded) {
-        m->cfi_loaded = true;
-        m->eh_cfi = dwarf_getcfi_elf(m->elf);
-        if (mkperf_module_dwarf(m)) {
-            m->debug_cfi = dwarf_getcfi(m->dwarf);
-        }
-    }
+    (void)mkperf_module_dwarf(m);
     if ((m->eh_cfi == NULL || dwarf_cfi_addrframe(m->eh_cfi, pc, &frame) != 0) &&
         (m->debug_cfi == NULL || dwarf_cfi_addrframe(m->debug_cfi, pc, &frame) != 0)) {
         return NULL;
@@ -205,18 +193,6 @@ enum mkperf_where mkperf_unwind_register(Dwarf_Frame *frame, unsigned reg, unsig
         *words = (unsigned)(below / MKPERF_WORD);
     }
     return MKPERF_WHERE_SAVED;
-}
-
-/* Returns whether the frame's address is computed from register `reg`. If that is the frame pointer, it is set up. */
-static bool frame_based_on(Dwarf_Frame *frame, unsigned reg)
-{
-    Dwarf_Op *ops;
-    size_t n;
-
-    if (dwarf_frame_cfa(frame, &ops, &n) != 0 || n == 0) {
-        return false;
-    }
-    return ops[0].atom == DW_OP_breg0 + reg || (ops[0].atom == DW_OP_bregx && ops[0].number == reg);
 }
 
 /*
@@ -262,8 +238,13 @@ static enum mkperf_lr lr_by_frame(bool riscv, Dwarf_Frame *frame)
     unsigned fp_words, ra_words, fp_register = riscv ? RISCV_FP : AARCH64_FP;
     enum mkperf_where fp = mkperf_unwind_register(frame, fp_register, &fp_words);
     enum mkperf_where ra = mkperf_unwind_register(frame, riscv ? RISCV_RA : AARCH64_LR, &ra_words);
+    Dwarf_Op *ops;
+    size_t n;
 
-    if (frame_based_on(frame, fp_register)) {
+    /* The frame's address is computed from the frame pointer if that is set up. */
+    if (dwarf_frame_cfa(frame, &ops, &n) == 0 && n != 0 &&
+        (ops[0].atom == DW_OP_breg0 + fp_register ||
+         (ops[0].atom == DW_OP_bregx && ops[0].number == fp_register))) {
         /* RISC-V: a function that calls nothing has a frame without ra, s0 being in its place. Compilers base the frame's address
          * on s0 as soon as, and as long as, s0 is set. */
         bool leaf = riscv && ra == MKPERF_WHERE_KEPT && fp == MKPERF_WHERE_SAVED && fp_words == 1;
