@@ -66,8 +66,7 @@ static void put_count(const struct series *s)
 static void put_weights(const struct series *s)
 {
     for (uint32_t i = 0; i < s->w->weight_keys.count; i++) {
-        uint32_t words;
-        const uint64_t *key = mkperf_hash_key(&s->w->weight_keys, i, &words);
+        const uint64_t *key = mkperf_hash_key(&s->w->weight_keys, i);
         const struct mkperf_event *event = &s->w->session.event[key[0]];
         const char *pd = mkperf_pds_at(s->w->recorder->pds, (uint32_t)key[1])->name;
         char text[MKPERF_MODEL_NAME + 2], room[64];
@@ -92,8 +91,7 @@ static void put_lost(const struct series *s)
 static void put_core_time(const struct series *s)
 {
     for (uint32_t i = 0; i < s->w->ran_keys.count; i++) {
-        uint32_t words;
-        const uint64_t *key = mkperf_hash_key(&s->w->ran_keys, i, &words);
+        const uint64_t *key = mkperf_hash_key(&s->w->ran_keys, i);
         bool unknown = key[0] == MKPERF_SCHED_NOBODY;
 
         if (unknown == (s->which != 0)) {

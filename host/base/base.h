@@ -326,7 +326,12 @@ uint32_t mkperf_hash_number(struct mkperf_hash *t, const uint64_t *key, uint32_t
 int64_t mkperf_hash_find(const struct mkperf_hash *t, const uint64_t *key, uint32_t words);
 
 /* Returns the key of a number below count. It is valid until the next key is added. */
-const uint64_t *mkperf_hash_key(const struct mkperf_hash *t, uint32_t number, uint32_t *words);
+const uint64_t *mkperf_hash_key(const struct mkperf_hash *t, uint32_t number);
+/* Returns the number of words of a key that mkperf_hash_key has returned. */
+static inline uint32_t mkperf_hash_words(const uint64_t *key)
+{
+    return (uint32_t)key[-1];
+}
 
 /* Texts as keys. They are cut at MKPERF_HASH_TEXT - 1 bytes. */
 enum { MKPERF_HASH_TEXT = 1280 };

@@ -105,13 +105,10 @@ uint32_t mkperf_hash_number(struct mkperf_hash *t, const uint64_t *key, uint32_t
     return t->count++;
 }
 
-const uint64_t *mkperf_hash_key(const struct mkperf_hash *t, uint32_t number, uint32_t *words)
+const uint64_t *mkperf_hash_key(const struct mkperf_hash *t, uint32_t number)
 {
     assert(number < t->count);
-    const uint64_t *k = t->words + t->key[number];
-
-    *words = (uint32_t)k[0];
-    return k + 1;
+    return t->words + t->key[number] + 1;
 }
 
 uint32_t mkperf_hash_text_number(struct mkperf_hash *t, const char *text)
@@ -127,9 +124,7 @@ uint32_t mkperf_hash_text_number(struct mkperf_hash *t, const char *text)
 
 const char *mkperf_hash_text(const struct mkperf_hash *t, uint32_t number)
 {
-    uint32_t words;
-
-    return (const char *)mkperf_hash_key(t, number, &words);
+    return (const char *)mkperf_hash_key(t, number);
 }
 
 void mkperf_hash_free(struct mkperf_hash *t)

@@ -47,9 +47,7 @@ static uint32_t local_number(struct mkperf_hash *set, uint32_t number)
 /* Returns the profile's number of number i of the thread. */
 static uint32_t profile_number(const struct mkperf_hash *set, size_t i)
 {
-    uint32_t words;
-
-    return (uint32_t)*mkperf_hash_key(set, (uint32_t)i, &words);
+    return (uint32_t)*mkperf_hash_key(set, (uint32_t)i);
 }
 
 /* Begins a thread of PD `pd` with empty tables. */
@@ -136,7 +134,7 @@ static int64_t frame_address(const struct firefox *f, size_t i)
 /* A column of numbers, a column of n equal texts, and the key and the frame (a number of the thread) of a stack. */
 #define NUMBERS(name, n, value) FIREFOX_COLUMN(f->t, name, n, put_signed(f->t, value))
 #define CONSTANTS(name, n, text) FIREFOX_COLUMN(f->t, name, n, mkperf_textout_puts(f->t, text))
-#define STACK_KEY(number) mkperf_hash_key(&f->stacks, (uint32_t)(number), &words)
+#define STACK_KEY(number) mkperf_hash_key(&f->stacks, (uint32_t)(number))
 #define STACK_FRAME(number) local_number(&f->frame, (uint32_t)STACK_KEY(number)[1])
 #define FRAME(number) frame[profile_number(&f->frame, number)]
 #define FUNCTION(number) function[profile_number(&f->func, number)]
@@ -146,7 +144,7 @@ static void put_thread_tables(struct firefox *f)
 {
     const struct mkperf_frame *frame = f->c->places.frame;
     const struct mkperf_function *function = f->c->places.function;
-    uint32_t n = f->stacks.count, words;
+    uint32_t n = f->stacks.count;
 
     mkperf_json(f->t, "'stackTable':{");
     NUMBERS("frame", n, STACK_FRAME(i));

@@ -26,8 +26,7 @@ static uint32_t label_number(struct stack_tree *t, enum stack_kind kind, const c
 
 struct stack_label stack_tree_label(const struct stack_tree *t, uint32_t node)
 {
-    uint32_t words;
-    const uint64_t *key = mkperf_hash_key(&t->labels, t->tree.node[node].label, &words);
+    const uint64_t *key = mkperf_hash_key(&t->labels, t->tree.node[node].label);
 
     return (struct stack_label){
         .kind = (enum stack_kind)key[0], .name = (uint32_t)key[1], .pd_name = (uint32_t)key[2]};

@@ -160,7 +160,6 @@ static void put_dictionary(struct otlp *o)
 {
     const struct mkperf_places *s = &o->c->places;
     size_t at = pb_begin(&o->f, REQUEST_DICTIONARY);
-    uint32_t words;
 
     put_empty(o, TABLE_MAPPING);
     put_mapping(o, s->kernel, "[kernel]");
@@ -193,15 +192,15 @@ static void put_dictionary(struct otlp *o)
     put_empty(o, TABLE_LINK);
     put_empty(o, TABLE_STACK);
     for (uint32_t i = 0; i < o->stacks.count; i++) {
-        const uint64_t *key = mkperf_hash_key(&o->stacks, i, &words);
+        const uint64_t *key = mkperf_hash_key(&o->stacks, i);
         size_t stack = pb_begin(&o->f, TABLE_STACK);
 
-        pb_packed(&o->f, 1, key, words);
+        pb_packed(&o->f, 1, key, mkperf_hash_words(key));
         pb_end(&o->f, stack);
     }
     put_empty(o, TABLE_ATTRIBUTE);
     for (uint32_t i = 0; i < o->attributes.count; i++) {
-        const uint64_t *key = mkperf_hash_key(&o->attributes, i, &words);
+        const uint64_t *key = mkperf_hash_key(&o->attributes, i);
         size_t pair = pb_begin(&o->f, TABLE_ATTRIBUTE), value;
 
         pb_number(&o->f, 1, key[0]);

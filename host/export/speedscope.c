@@ -222,8 +222,7 @@ enum mkperf_status mkperf_speedscope_write(const struct mkperf_export *x, struct
         add_figure(&s, LOST, c->lost[i]);
     }
     for (uint32_t i = 0; i < s.c->mark_keys.count; i++) {
-        uint32_t words;
-        const uint64_t *key = mkperf_hash_key(&s.c->mark_keys, i, &words);
+        const uint64_t *key = mkperf_hash_key(&s.c->mark_keys, i);
         snprintf(note, sizeof note, " [mark of %.255s]",
                  mkperf_places_pd_name(stack, (uint32_t)key[0]));
         put_frame_name(&s, mkperf_places_text(stack, (uint32_t)key[1]), note, 0);

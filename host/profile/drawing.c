@@ -43,8 +43,7 @@ uint64_t *mkperf_profile_spans(const struct mkperf_profile *p,
         for (size_t i = 0; i < n; i++) {
             const struct mkperf_profile_sample *s = &sample[i];
             struct last *l = &last[s->core];
-            uint32_t words;
-            const uint64_t *key = mkperf_hash_key(&p->chains, s->chain, &words);
+            const uint64_t *key = mkperf_hash_key(&p->chains, s->chain);
             bool kernel = (key[MKPERF_PROFILE_FLAGS] & MKPERF_SAMPLE_KERNEL) != 0;
 
             if (key[MKPERF_PROFILE_THREAD] >> 32 != event) {

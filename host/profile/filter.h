@@ -77,9 +77,7 @@ static inline enum mkperf_status mkperf_time_slice(struct mkperf_time_slices *t,
 /* Returns when a slice begins, in ns. */
 static inline uint64_t mkperf_time_slice_ns(const struct mkperf_time_slices *t, uint32_t slice)
 {
-    uint32_t words;
-
-    return t->quantum_ns != 0 ? *mkperf_hash_key(&t->numbers, slice, &words) * t->quantum_ns : 0;
+    return t->quantum_ns != 0 ? *mkperf_hash_key(&t->numbers, slice) * t->quantum_ns : 0;
 }
 
 #endif

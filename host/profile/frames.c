@@ -232,8 +232,7 @@ uint32_t mkperf_frames_of(struct mkperf_frames *f, uint32_t chain,
 
 struct mkperf_label mkperf_frames_label(const struct mkperf_frames *f, uint32_t number)
 {
-    uint32_t words;
-    const uint64_t *key = mkperf_hash_key(&f->functions, number, &words);
+    const uint64_t *key = mkperf_hash_key(&f->functions, number);
 
     return (struct mkperf_label){.pd = (uint32_t)key[0],
                                  .kernel = key[1] & 1,

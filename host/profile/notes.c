@@ -89,8 +89,7 @@ void mkperf_profile_notes(const struct mkperf_profile *p, void (*put)(void *self
     }
     for (uint32_t i = 0; marks && i < p->mark_keys.count && i < MARKS_SHOWN; i++) {
         const struct mkperf_mark_sum *m = &p->mark_sum[i];
-        uint32_t words;
-        const uint64_t *key = mkperf_hash_key(&p->mark_keys, i, &words);
+        const uint64_t *key = mkperf_hash_key(&p->mark_keys, i);
         const char *pd = mkperf_places_pd_name(s, (uint32_t)key[0]);
         const char *name = mkperf_places_text(s, (uint32_t)key[1]);
         if (m->points != 0) {

@@ -398,11 +398,12 @@ static void narrow(struct mkperf_profile *p)
 {
     struct mkperf_hash chains = {.count = 0};
     struct mkperf_weight *weight = NULL;
-    uint32_t room = 0, words;
+    uint32_t room = 0;
 
     for (uint32_t i = 0; i < p->chains.count; i++) {
         uint64_t key[MKPERF_PROFILE_WORDS_MAX];
-        const uint64_t *wide = mkperf_hash_key(&p->chains, i, &words);
+        const uint64_t *wide = mkperf_hash_key(&p->chains, i);
+        uint32_t words = mkperf_hash_words(wide);
 
         memcpy(key, wide, words * sizeof *key);
         if (p->leaves_only) {
@@ -484,8 +485,7 @@ struct mkperf_sink mkperf_profile_sink(struct mkperf_profile *p)
 
 struct mkperf_chain_head mkperf_profile_head(const struct mkperf_profile *p, uint32_t chain)
 {
-    uint32_t words;
-    const uint64_t *key = mkperf_hash_key(&p->chains, chain, &words);
+    const uint64_t *key = mkperf_hash_key(&p->chains, chain);
 
     return (struct mkperf_chain_head){
         .pd = (uint32_t)key[MKPERF_PROFILE_THREAD],
@@ -498,8 +498,8 @@ struct mkperf_chain_head mkperf_profile_head(const struct mkperf_profile *p, uin
 uint32_t mkperf_profile_addresses(const struct mkperf_profile *p, uint32_t chain,
                                   struct mkperf_address out[MKPERF_PLACES_MAX])
 {
-    uint32_t words, at = MKPERF_PROFILE_ADDRESSES;
-    const uint64_t *key = mkperf_hash_key(&p->chains, chain, &words);
+    uint32_t at = MKPERF_PROFILE_ADDRESSES;
+    const uint64_t *key = mkperf_hash_key(&p->chains, chain);
     struct mkperf_chain callers;
     struct mkperf_sample s = {.pd = (uint32_t)key[MKPERF_PROFILE_THREAD],
                               .flags = (uint32_t)key[MKPERF_PROFILE_FLAGS],
@@ -515,7 +515,7 @@ uint32_t mkperf_profile_addresses(const struct mkperf_profile *p, uint32_t chain
     if (!(s.flags & MKPERF_SAMPLE_NO_USER)) {
         s.pc = key[at++];
     }
-    for (callers.n = 0; at < words; at += others ? 2 : 1) {
+    for (callers.n = 0; at < mkperf_hash_words(key); at += others ? 2 : 1) {
         callers.caller[callers.n++] =
             (struct mkperf_caller){.addr = key[at], .pd = others ? (uint32_t)key[at + 1] : s.pd};
     }

@@ -157,9 +157,7 @@ struct mkperf_chain_head mkperf_profile_head(const struct mkperf_profile *p, uin
 /* Returns the PD of a chain, with the event in the upper half. */
 static inline uint64_t mkperf_profile_thread(const struct mkperf_profile *p, uint32_t chain)
 {
-    uint32_t words;
-
-    return mkperf_hash_key(&p->chains, chain, &words)[MKPERF_PROFILE_THREAD];
+    return mkperf_hash_key(&p->chains, chain)[MKPERF_PROFILE_THREAD];
 }
 
 /* Stores the addresses of a chain, innermost first. Returns their number, 0 if no address is known. */

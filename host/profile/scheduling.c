@@ -91,8 +91,7 @@ void mkperf_utilisation_end(struct mkperf_utilisation *u)
 {
     u->slice = mkperf_xcalloc((size_t)u->slices->numbers.count + 1, sizeof *u->slice);
     for (uint32_t i = 0; i < u->cores.count; i++) {
-        uint32_t words;
-        struct mkperf_core_time *to = &u->slice[*mkperf_hash_key(&u->cores, i, &words) >> 32];
+        struct mkperf_core_time *to = &u->slice[*mkperf_hash_key(&u->cores, i) >> 32];
 
         to->known_ns = u->core[i].known_ns > to->known_ns ? u->core[i].known_ns : to->known_ns;
         to->unknown_ns += u->core[i].unknown_ns;

@@ -42,8 +42,7 @@ static double count_marks(const struct report_run *r, const char *name, struct m
 
     (void)e;
     for (uint32_t i = 0; i < p->mark_keys.count; i++) {
-        uint32_t words;
-        const uint64_t *key = mkperf_hash_key(&p->mark_keys, i, &words);
+        const uint64_t *key = mkperf_hash_key(&p->mark_keys, i);
 
         if (strcmp(mkperf_places_text(&p->places, (uint32_t)key[1]), name) == 0) {
             n += (double)(p->mark_sum[i].points + p->mark_sum[i].phases);

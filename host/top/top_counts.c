@@ -306,8 +306,7 @@ void top_counts_charge(const struct top_counts *c, uint32_t event, struct mkperf
     *out = (struct mkperf_charge){
         .pair = mkperf_xcalloc((size_t)c->pair_keys.count + 1, sizeof *out->pair)};
     for (uint32_t i = 0; i < c->pair_keys.count; i++) {
-        uint32_t words;
-        const uint64_t *key = mkperf_hash_key(&c->pair_keys, i, &words);
+        const uint64_t *key = mkperf_hash_key(&c->pair_keys, i);
         uint32_t to = (uint32_t)key[1], by = (uint32_t)key[2];
         struct mkperf_weight w = in_window(c, &c->pair[i]);
         if (key[0] == event && w.samples != 0 && !is_left_out(c, by)) {

@@ -80,7 +80,6 @@ static void received_is_kept(void **state)
 static void a_wrong_number_is_an_assertion(void **state)
 {
     struct mkperf_hash table = {.count = 0};
-    uint32_t words;
     int status;
 
     (void)state;
@@ -90,7 +89,7 @@ static void a_wrong_number_is_an_assertion(void **state)
     if (child == 0) {
         signal(SIGABRT, SIG_DFL);
         (void)freopen("/dev/null", "w", stderr);
-        (void)mkperf_hash_key(&table, 1, &words);
+        (void)mkperf_hash_key(&table, 1);
         _exit(0);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
