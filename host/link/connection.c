@@ -72,13 +72,10 @@ static enum mkperf_status judge_hello(struct mkperf_peer *l, const mkperf_Target
     uint8_t proof[MKPERF_PROOF_BYTES];
     bool wants_key = hello->authentication == mkperf_Authentication_AUTHENTICATION_KEY;
 
-    if (hello->protocol != MKPERF_PROTOCOL) {
-        return mkperf_error_set(
-            e, MKPERF_ERR_PROTOCOL,
-            "%s: the target speaks protocol %u, this mkperf %d: use the mkperf of "
-            "the target's build",
-            l->source.spec, (unsigned)hello->protocol, MKPERF_PROTOCOL);
-    }
+    MKPERF_TRY(mkperf_source_demand(
+        &l->source, hello->protocol == MKPERF_PROTOCOL, MKPERF_ERR_PROTOCOL, e,
+        "the target speaks protocol %u, this mkperf %d: use the mkperf of the target's build",
+        (unsigned)hello->protocol, MKPERF_PROTOCOL));
     if (wants_key != l->has_key) {
         wrong = wants_key ? "the target requires a key: --key-file FILE"
                           : "the target has no key, so it cannot prove its identity. To connect "
@@ -97,9 +94,7 @@ static enum mkperf_status judge_hello(struct mkperf_peer *l, const mkperf_Target
                     : "wrong key: the target's key is not that of --key-file, or another system "
                       "answers";
     }
-    if (wrong != NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_REFUSED, "%s: %s", l->source.spec, wrong);
-    }
+    MKPERF_TRY(mkperf_source_demand(&l->source, wrong == NULL, MKPERF_ERR_REFUSED, e, "%s", wrong));
     mkperf_auth_mac_key(l->key.bytes, MKPERF_ROLE_HOST, &l->hellos, l->mac_out);
     mkperf_auth_mac_key(l->key.bytes, MKPERF_ROLE_TARGET, &l->hellos, l->mac_in);
     l->state = MKPERF_PEER_PROVING;
@@ -120,12 +115,10 @@ static enum mkperf_status on_greeting(struct mkperf_peer *l, const uint8_t *p, s
     pb_istream_t in = pb_istream_from_buffer(p, n);
     if (pb_decode(&in, mkperf_ToTarget_fields, &own) &&
         own.which_msg == mkperf_ToTarget_hello_tag && strcmp(own.msg.hello.name, l->name) == 0) {
-        return mkperf_error_set(/* a target never sends a hello of this host */
-                                e, MKPERF_ERR_NOISE,
-                                "%s: what arrives is what was sent: RX and TX are joined, or the "
-                                "other "
-                                "end is a program that echoes",
-                                l->source.spec);
+        /* A target never sends a hello of this host. */
+        return mkperf_source_demand(&l->source, false, MKPERF_ERR_NOISE, e,
+                                    "what arrives is what was sent: RX and TX are joined, or the "
+                                    "other end is a program that echoes");
     }
     if (mkperf_batch_find(p, n, &length) != NULL || !mkperf_wire_decode(p, n, m)) {
         return MKPERF_OK;
@@ -180,19 +173,15 @@ static enum mkperf_status on_sealed(struct mkperf_peer *l, const uint8_t *p, siz
      * handshake. */
     if (l->state == MKPERF_PEER_SEALED && !l->source.ops->network && take_refusal(l, p, n) &&
         mkperf_peer_is_error(l, mkperf_ErrorCode_ERROR_AUTHENTICATION)) {
-        return mkperf_error_set(e, MKPERF_ERR_LINK,
-                                "%s: the target no longer knows this connection's keys",
-                                l->source.spec);
+        return mkperf_source_demand(&l->source, false, MKPERF_ERR_LINK, e,
+                                    "the target no longer knows this connection's keys");
     }
     l->dropped += gap + 1;
     l->bad_macs++;
-    if (l->source.ops->network && l->state == MKPERF_PEER_SEALED) {
-        return mkperf_error_set(e, MKPERF_ERR_LINK,
-                                "%s: a message without the right MAC: repeated, altered, or not "
-                                "from the target",
-                                l->source.spec);
-    }
-    return MKPERF_OK; /* on a serial line, noise can look like that */
+    /* On a serial line, noise can look like that. */
+    return mkperf_source_demand(
+        &l->source, !l->source.ops->network || l->state != MKPERF_PEER_SEALED, MKPERF_ERR_LINK, e,
+        "a message without the right MAC: repeated, altered, or not from the target");
 }
 
 static enum mkperf_status on_peer_message(void *self, const uint8_t *p, size_t n, unsigned gap,
@@ -278,11 +267,9 @@ enum mkperf_status mkperf_peer_pump(struct mkperf_peer *l, int timeout_ms, struc
         }
         if (closed && (l->foreign || l->receiver.noise != noise)) {
             l->foreign = false;
-            return mkperf_error_set(
-                e, MKPERF_ERR_LINK,
-                "%s: text or a damaged frame between authenticated messages: not "
-                "from the target",
-                l->source.spec);
+            return mkperf_source_demand(
+                &l->source, false, MKPERF_ERR_LINK, e,
+                "text or a damaged frame between authenticated messages: not from the target");
         }
     } else if (l->state != MKPERF_PEER_SEALED || !l->source.ops->network) {
         mkperf_receiver_idle(&l->receiver); /* otherwise the bytes are the beginning of a frame */

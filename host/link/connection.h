@@ -58,6 +58,12 @@ struct mkperf_source {
 
 extern const struct mkperf_source_ops mkperf_source_kinds[]; /* the last has no scheme */
 
+/* Returns OK if a demand is met. Otherwise sets the error "SPEC: text", or of USAGE "-t SPEC: text", and returns its status. */
+enum mkperf_status mkperf_source_demand(const struct mkperf_source *s, bool met,
+                                        enum mkperf_status status, struct mkperf_error *e,
+                                        const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
 /* Makes a closed source of SCHEME:WHERE, with defaults for waiting. Errors: USAGE. */
 enum mkperf_status mkperf_source_init(struct mkperf_source *s, const char *spec,
                                       struct mkperf_error *e);

@@ -187,15 +187,11 @@ enum mkperf_status mkperf_recorder_take_control(struct mkperf_recorder *r, struc
         m.msg.take_control.force = true;
         MKPERF_TRY(mkperf_recorder_ask(r, &m, "TakeControl", e));
     }
-    if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_NOT_CONTROLLER)) {
-        return mkperf_error_set(e, MKPERF_ERR_REFUSED,
-                                "%s: %s controls the target. --watch records its session, "
-                                "--take-over takes the control",
-                                r->link.source.spec,
-                                r->link.has_role && role->controller[0] != '\0' ? role->controller
-                                                                                : "another host");
-    }
-    return MKPERF_OK;
+    return mkperf_source_demand(
+        &r->link.source, !mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_NOT_CONTROLLER),
+        MKPERF_ERR_REFUSED, e,
+        "%s controls the target. --watch records its session, --take-over takes the control",
+        r->link.has_role && role->controller[0] != '\0' ? role->controller : "another host");
 }
 
 enum mkperf_status mkperf_recorder_request(struct mkperf_recorder *r, mkperf_ToTarget *m,

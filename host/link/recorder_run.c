@@ -25,14 +25,11 @@ static enum mkperf_status serve_session(struct mkperf_recorder *r, struct mkperf
     const struct mkperf_stream *s = r->stream;
     double now = mkperf_now_s();
 
-    if (now - r->link.heard_s > r->options.link.timeout_s) {
-        return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: the target has been silent for %g s",
-                                r->link.source.spec, r->options.link.timeout_s);
-    }
-    if (r->forgotten) {
-        return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: the target no longer knows the session",
-                                r->link.source.spec);
-    }
+    MKPERF_TRY(mkperf_source_demand(
+        &r->link.source, now - r->link.heard_s <= r->options.link.timeout_s, MKPERF_ERR_LINK, e,
+        "the target has been silent for %g s", r->options.link.timeout_s));
+    MKPERF_TRY(mkperf_source_demand(&r->link.source, !r->forgotten, MKPERF_ERR_LINK, e,
+                                    "the target no longer knows the session"));
     if (!r->watching && s->has_status && !s->status.running) {
         r->ended = true;
         mkperf_peer_say(&r->link, s->status.storm
@@ -161,9 +158,8 @@ enum mkperf_status mkperf_recorder_stop(struct mkperf_recorder *r, struct mkperf
         enum mkperf_status status = MKPERF_OK;
         if (now - r->link.heard_s > STOP_PATIENCE_S || now - began > DRAIN_PATIENCE_S ||
             (r->stop != NULL && *r->stop != stops)) {
-            return mkperf_error_set(e, MKPERF_ERR_LINK,
-                                    "%s: no answer to Stop: the end of the session may be missing",
-                                    r->link.source.spec);
+            return mkperf_source_demand(&r->link.source, false, MKPERF_ERR_LINK, e,
+                                        "no answer to Stop: the end of the session may be missing");
         }
         if (now - sent >= STOP_PATIENCE_S) {
             sent = now;
@@ -331,16 +327,15 @@ enum mkperf_status mkperf_recorder_snapshot(struct mkperf_recorder *r,
             return MKPERF_OK;
         }
         MKPERF_TRY(mkperf_recorder_refused(r, e));
-        if (right && (*at != part || *of > MKPERF_MAX_PARTS)) {
-            return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                    "%s: an answer that is not to %s: part %" PRIu32 " of %" PRIu32
-                                    " in the place of part %" PRIu32,
-                                    r->link.source.spec, name, *at, *of, part);
-        }
-        if (!right || (rows != NULL && !take_latencies(r, rows))) {
-            return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: an answer that is not to %s",
-                                    r->link.source.spec, name);
-        }
+        MKPERF_TRY(mkperf_source_demand(&r->link.source,
+                                        !right || (*at == part && *of <= MKPERF_MAX_PARTS),
+                                        MKPERF_ERR_INPUT, e,
+                                        "an answer that is not to %s: part %" PRIu32 " of %" PRIu32
+                                        " in the place of part %" PRIu32,
+                                        name, *at, *of, part));
+        MKPERF_TRY(mkperf_source_demand(&r->link.source,
+                                        right && (rows == NULL || take_latencies(r, rows)),
+                                        MKPERF_ERR_INPUT, e, "an answer that is not to %s", name));
         parts = *of;
     }
     return MKPERF_OK;
@@ -410,18 +405,14 @@ enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf
             received = mkperf_totals_received(&s->totals);
             received_s = now;
         }
-        if (now - received_s > SILENCE_S + r->options.link.timeout_s) {
-            return mkperf_error_set(e, MKPERF_ERR_LINK,
-                                    "%s: the target fell silent in the middle of "
-                                    "the recording, and still has it",
-                                    r->link.source.spec);
-        }
-        if (received > most) {
-            return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                    "%s: the dump does not end: %" PRIu64 " samples and events "
-                                    "arrived, the target reported less than half of that",
-                                    r->link.source.spec, received);
-        }
+        MKPERF_TRY(mkperf_source_demand(
+            &r->link.source, now - received_s <= SILENCE_S + r->options.link.timeout_s,
+            MKPERF_ERR_LINK, e,
+            "the target fell silent in the middle of the recording, and still has it"));
+        MKPERF_TRY(mkperf_source_demand(&r->link.source, received <= most, MKPERF_ERR_INPUT, e,
+                                        "the dump does not end: %" PRIu64 " samples and events "
+                                        "arrived, the target reported less than half of that",
+                                        received));
         if (mkperf_stream_needs_reset(s) && now - r->reset_s >= RUN_REPEAT_S) {
             r->reset_s = now;
             MKPERF_TRY(mkperf_peer_send(&r->link, &reset, e));

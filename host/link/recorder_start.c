@@ -100,10 +100,8 @@ static enum mkperf_status check_session(const struct mkperf_recorder *r, const m
         : c->words_count != 0 && has->words != c->words_count ? "cannot read queues (--queues)"
                                                               : NULL;
 
-    if (lacks != NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_REFUSED, "%s: the target's build %s",
-                                r->link.source.spec, lacks);
-    }
+    MKPERF_TRY(mkperf_source_demand(&r->link.source, lacks == NULL, MKPERF_ERR_REFUSED, e,
+                                    "the target's build %s", lacks));
     return c->cores == 0 || has->cores == c->cores
                ? MKPERF_OK
                : mkperf_error_set(e, MKPERF_ERR_REFUSED,
@@ -121,13 +119,10 @@ static enum mkperf_status choose_words(struct mkperf_recorder *r, mkperf_Configu
     if (!r->options.queues) {
         return MKPERF_OK;
     }
-    if (image == NULL || image->nqueues == 0) {
-        return mkperf_error_set(
-            e, MKPERF_ERR_REFUSED,
-            "%s: the image lists no queues (--queues): mkperf stamp finds those "
-            "of sDDF, and others with --queues FILE",
-            r->link.source.spec);
-    }
+    MKPERF_TRY(mkperf_source_demand(
+        &r->link.source, image != NULL && image->nqueues != 0, MKPERF_ERR_REFUSED, e,
+        "the image lists no queues (--queues): mkperf stamp finds those "
+        "of sDDF, and others with --queues FILE"));
     c->words_count = (pb_size_t)mkperf_image_words(image, c->words, place);
     for (unsigned i = 0; i < image->nqueues; i++) {
         if (image->queue[i].head == 0 && r->warn != NULL) {
@@ -138,13 +133,9 @@ static enum mkperf_status choose_words(struct mkperf_recorder *r, mkperf_Configu
             free(text);
         }
     }
-    return c->words_count != 0
-               ? MKPERF_OK
-               : mkperf_error_set(
-                     e, MKPERF_ERR_REFUSED,
-                     "%s: the profiler PD maps no queue (--queues): add <map perms=\"r\"> "
-                     "for their memory regions to it",
-                     r->link.source.spec);
+    return mkperf_source_demand(&r->link.source, c->words_count != 0, MKPERF_ERR_REFUSED, e,
+                                "the profiler PD maps no queue (--queues): add <map perms=\"r\"> "
+                                "for their memory regions to it");
 }
 
 static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_error *e)
@@ -197,8 +188,8 @@ enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkper
                                                                   : NULL;
     if (lacks != NULL) {
         (void)mkperf_recorder_ask(r, &stop, "Stop", e);
-        return mkperf_error_set(e, MKPERF_ERR_REFUSED, "%s: the target's build %s",
-                                r->link.source.spec, lacks);
+        return mkperf_source_demand(&r->link.source, false, MKPERF_ERR_REFUSED, e,
+                                    "the target's build %s", lacks);
     }
     return MKPERF_OK;
 }

@@ -18,7 +18,24 @@
 
 enum { WRITE_PATIENCE_MS = 2000, SLICE_MS = 50 };
 
-/* ---- what kinds with a descriptor share ---- */
+/* ---- what kinds share ---- */
+
+enum mkperf_status mkperf_source_demand(const struct mkperf_source *s, bool met,
+                                        enum mkperf_status status, struct mkperf_error *e,
+                                        const char *format, ...)
+{
+    char text[sizeof e->text];
+    va_list args;
+
+    if (met) {
+        return MKPERF_OK;
+    }
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return mkperf_error_set(e, status, "%s%s: %s", status == MKPERF_ERR_USAGE ? "-t " : "", s->spec,
+                            text);
+}
 
 void mkperf_source_close(struct mkperf_source *s)
 {
@@ -56,11 +73,11 @@ static enum mkperf_status read_fd(struct mkperf_source *s, void *p, size_t n, si
     if (done > 0 || (done < 0 && (errno == EAGAIN || errno == EINTR))) {
         return MKPERF_OK;
     }
-    return mkperf_error_set(e, done < 0 && !line ? MKPERF_ERR_INPUT : MKPERF_ERR_LINK, "%s: %s",
-                            s->spec,
-                            done < 0 ? strerror(errno)
-                            : line   ? "the other end closed the connection"
-                                     : "end of the file");
+    return mkperf_source_demand(s, false, done < 0 && !line ? MKPERF_ERR_INPUT : MKPERF_ERR_LINK, e,
+                                "%s",
+                                done < 0 ? strerror(errno)
+                                : line   ? "the other end closed the connection"
+                                         : "end of the file");
 }
 
 static enum mkperf_status write_fd(struct mkperf_source *s, const void *p, size_t n,
@@ -75,13 +92,11 @@ static enum mkperf_status write_fd(struct mkperf_source *s, const void *p, size_
             n -= (size_t)done;
             continue;
         }
-        if (done < 0 && errno != EAGAIN && errno != EINTR) {
-            return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: %s", s->spec, strerror(errno));
-        }
+        MKPERF_TRY(mkperf_source_demand(s, done == 0 || errno == EAGAIN || errno == EINTR,
+                                        MKPERF_ERR_LINK, e, "%s", strerror(errno)));
         struct pollfd ready = {.fd = s->fd, .events = POLLOUT};
-        if (mkperf_poll(&ready, 1, WRITE_PATIENCE_MS) == 0) {
-            return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: accepts no more bytes", s->spec);
-        }
+        MKPERF_TRY(mkperf_source_demand(s, mkperf_poll(&ready, 1, WRITE_PATIENCE_MS) != 0,
+                                        MKPERF_ERR_LINK, e, "accepts no more bytes"));
     }
     return MKPERF_OK;
 }
@@ -103,13 +118,11 @@ static enum mkperf_status open_serial(struct mkperf_source *s, const char *where
     struct termios t = {.c_cflag = 0};
 
     /* libc knows which rates are usual; below 9600 it also accepts its own numbers for them. */
-    if (n == 0 || *text == '\0' || *end != '\0' || baud < LEAST_BAUD || baud > UINT_MAX ||
-        cfsetspeed(&t, speed) != 0) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                "-t %s: want serial:DEVICE,BAUD with a usual baud rate (%s if "
-                                "none is given)",
-                                s->spec, default_baud);
-    }
+    bool usual = n != 0 && *text != '\0' && *end == '\0' && baud >= LEAST_BAUD &&
+                 baud <= UINT_MAX && cfsetspeed(&t, speed) == 0;
+    MKPERF_TRY(mkperf_source_demand(
+        s, usual, MKPERF_ERR_USAGE, e,
+        "want serial:DEVICE,BAUD with a usual baud rate (%s if none is given)", default_baud));
     char *device = mkperf_xprintf("%.*s", (int)n, where);
     s->fd = open(device, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     int reason = errno;
@@ -117,10 +130,8 @@ static enum mkperf_status open_serial(struct mkperf_source *s, const char *where
     /* TIOCEXCL makes later opens fail, except root's. Terminal programs take the lock as well. */
     bool in_use = s->fd < 0 ? reason == EBUSY
                             : flock(s->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (s->fd < 0 || in_use) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", s->spec,
-                                in_use ? "in use by another program" : strerror(reason));
-    }
+    MKPERF_TRY(mkperf_source_demand(s, s->fd >= 0 && !in_use, MKPERF_ERR_INPUT, e, "%s",
+                                    in_use ? "in use by another program" : strerror(reason)));
     bool is_line = tcgetattr(s->fd, &t) == 0;
     if (is_line) { /* raw, 8 bits */
         cfmakeraw(&t);
@@ -129,11 +140,10 @@ static enum mkperf_status open_serial(struct mkperf_source *s, const char *where
         t.c_cc[VMIN] = 1;
         t.c_cc[VTIME] = 0;
     }
-    if (!is_line || cfsetspeed(&t, speed) != 0 || tcsetattr(s->fd, TCSANOW, &t) != 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s: %s", s->spec,
-                                is_line ? "cannot be set up" : "not a serial line",
-                                strerror(errno));
-    }
+    bool set = is_line && cfsetspeed(&t, speed) == 0 && tcsetattr(s->fd, TCSANOW, &t) == 0;
+    MKPERF_TRY(mkperf_source_demand(s, set, MKPERF_ERR_INPUT, e, "%s: %s",
+                                    is_line ? "cannot be set up" : "not a serial line",
+                                    strerror(errno)));
     tcflush(s->fd, TCIFLUSH); /* discards older input */
     ioctl(s->fd, TIOCEXCL);   /* not every line supports it */
     return MKPERF_OK;
@@ -146,17 +156,15 @@ static enum mkperf_status open_unix(struct mkperf_source *s, const char *where,
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-    if (*where == '\0' || strlen(where) >= sizeof address.sun_path) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "-t %s: want unix:PATH, at most %zu bytes",
-                                s->spec, sizeof address.sun_path - 1);
-    }
+    MKPERF_TRY(mkperf_source_demand(s, *where != '\0' && strlen(where) < sizeof address.sun_path,
+                                    MKPERF_ERR_USAGE, e, "want unix:PATH, at most %zu bytes",
+                                    sizeof address.sun_path - 1));
     memcpy(address.sun_path, where, strlen(where) + 1);
     s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (s->fd < 0 || connect(s->fd, (struct sockaddr *)&address, sizeof address) != 0 ||
-        fcntl(s->fd, F_SETFL, O_NONBLOCK) != 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", s->spec, strerror(errno));
-    }
-    return MKPERF_OK;
+    bool connected = s->fd >= 0 &&
+                     connect(s->fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+                     fcntl(s->fd, F_SETFL, O_NONBLOCK) == 0;
+    return mkperf_source_demand(s, connected, MKPERF_ERR_INPUT, e, "%s", strerror(errno));
 }
 
 /*
@@ -214,11 +222,11 @@ static enum mkperf_status open_sddf(struct mkperf_source *s, const char *where,
     } else if (numbered && strncmp(end, ",unix:", 6) == 0) {
         MKPERF_TRY(open_unix(s, end + 6, e));
     } else {
-        return mkperf_error_set(
-            e, MKPERF_ERR_USAGE,
-            "-t %s: want sddf:CLIENT,serial:DEVICE,BAUD or sddf:CLIENT,unix:PATH, "
+        return mkperf_source_demand(
+            s, false, MKPERF_ERR_USAGE, e,
+            "want sddf:CLIENT,serial:DEVICE,BAUD or sddf:CLIENT,unix:PATH, "
             "with the number that sDDF's serial class gives the client, 0 to %d",
-            s->spec, CLIENTS - 1);
+            CLIENTS - 1);
     }
     /* The delimiter before the choice ends one that another program began; otherwise it is an empty frame. */
     int length = snprintf(text, sizeof text, "%c%c%lu%c", '\0', SWITCH, client, CHOSEN);
@@ -234,13 +242,9 @@ static enum mkperf_status open_file(struct mkperf_source *s, const char *where,
     struct stat st;
 
     s->fd = standard_input ? dup(STDIN_FILENO) : open(where, O_RDONLY | O_CLOEXEC);
-    if (s->fd < 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", s->spec, strerror(errno));
-    }
-    if (fstat(s->fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: is a directory", s->spec);
-    }
-    return MKPERF_OK;
+    MKPERF_TRY(mkperf_source_demand(s, s->fd >= 0, MKPERF_ERR_INPUT, e, "%s", strerror(errno)));
+    return mkperf_source_demand(s, fstat(s->fd, &st) != 0 || !S_ISDIR(st.st_mode), MKPERF_ERR_INPUT,
+                                e, "is a directory");
 }
 
 /* ---- tcp:HOST[:PORT], and listen:[ADDR:]PORT ---- */
@@ -311,19 +315,16 @@ static enum mkperf_status open_tcp(struct mkperf_source *s, const char *where,
     socklen_t n = sizeof(int);
     int error = 0;
 
-    if (!mkperf_net_address_parse(where, false, &a)) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                "-t %s: want tcp:HOST[:PORT] (port %d if none is given; an IPv6 "
-                                "address with a port in brackets)",
-                                s->spec, MKPERF_NET_PORT);
-    }
+    MKPERF_TRY(mkperf_source_demand(s, mkperf_net_address_parse(where, false, &a), MKPERF_ERR_USAGE,
+                                    e,
+                                    "want tcp:HOST[:PORT] (port %d if none is given; an IPv6 "
+                                    "address with a port in brackets)",
+                                    MKPERF_NET_PORT));
     mkperf_turn_give();
     error = getaddrinfo(a.host, a.port, &hints, &list);
     mkperf_turn_take();
-    if (error != 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s: %s", s->spec, a.host,
-                                error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error));
-    }
+    MKPERF_TRY(mkperf_source_demand(s, error == 0, MKPERF_ERR_INPUT, e, "%s: %s", a.host,
+                                    error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error)));
     for (const struct addrinfo *i = list; i != NULL && s->fd < 0; i = i->ai_next) {
         s->fd = socket(i->ai_family, i->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, i->ai_protocol);
         bool connected = s->fd >= 0 && connect(s->fd, i->ai_addr, i->ai_addrlen) == 0;
@@ -339,9 +340,7 @@ static enum mkperf_status open_tcp(struct mkperf_source *s, const char *where,
         }
     }
     freeaddrinfo(list);
-    if (s->fd < 0) {
-        return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: %s", s->spec, reason(error));
-    }
+    MKPERF_TRY(mkperf_source_demand(s, s->fd >= 0, MKPERF_ERR_LINK, e, "%s", reason(error)));
     mkperf_net_tune(s->fd);
     return MKPERF_OK;
 }
@@ -364,10 +363,8 @@ start_listening(struct mkperf_source *s, const struct mkperf_net_address *a, str
     const int on = 1, off = 0;
     char text[NAME + MKPERF_NET_HOST];
 
-    if (error != 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", s->spec,
-                                error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error));
-    }
+    MKPERF_TRY(mkperf_source_demand(s, error == 0, MKPERF_ERR_INPUT, e, "%s",
+                                    error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error)));
     /* The first possible address. IPv6 is tried first, because its "any" accepts IPv4 too. */
     for (int pass = 0; pass < 2; pass++) {
         for (const struct addrinfo *i = list; i != NULL && s->listener < 0; i = i->ai_next) {
@@ -388,9 +385,8 @@ start_listening(struct mkperf_source *s, const struct mkperf_net_address *a, str
         }
     }
     freeaddrinfo(list);
-    if (s->listener < 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", s->spec, strerror(error));
-    }
+    MKPERF_TRY(
+        mkperf_source_demand(s, s->listener >= 0, MKPERF_ERR_INPUT, e, "%s", strerror(error)));
     snprintf(text, sizeof text, "listening on port %s of %s", a->port,
              host != NULL ? host : "all addresses (listen:ADDR:PORT for one of them)");
     say(s, text);
@@ -406,20 +402,16 @@ static enum mkperf_status open_listen(struct mkperf_source *s, const char *where
     char text[2 * NAME], host[NAME], port[16];
     int error;
 
-    if (!mkperf_net_address_parse(where, true, &a)) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "-t %s: want listen:PORT or listen:ADDR:PORT",
-                                s->spec);
-    }
+    MKPERF_TRY(mkperf_source_demand(s, mkperf_net_address_parse(where, true, &a), MKPERF_ERR_USAGE,
+                                    e, "want listen:PORT or listen:ADDR:PORT"));
     MKPERF_TRY(s->listener < 0 ? start_listening(s, &a, e) : MKPERF_OK);
     error = wait_for(s, s->listener, POLLIN, s->accept_s);
     if (error == 0) {
         s->fd = accept4(s->listener, (struct sockaddr *)&peer, &n, SOCK_NONBLOCK | SOCK_CLOEXEC);
         error = s->fd < 0 ? errno : 0;
     }
-    if (error != 0) {
-        return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: no target has connected: %s", s->spec,
-                                reason(error));
-    }
+    MKPERF_TRY(mkperf_source_demand(s, error == 0, MKPERF_ERR_LINK, e,
+                                    "no target has connected: %s", reason(error)));
     mkperf_net_tune(s->fd);
     if (getnameinfo((struct sockaddr *)&peer, n, host, sizeof host, port, sizeof port,
                     NI_NUMERICHOST | NI_NUMERICSERV) == 0) {
@@ -462,10 +454,9 @@ enum mkperf_status mkperf_source_init(struct mkperf_source *s, const char *spec,
             return MKPERF_OK;
         }
     }
-    return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                            "-t %s: not serial:DEVICE,BAUD, tcp:HOST[:PORT], listen:[ADDR:]PORT, "
-                            "unix:PATH, sddf:CLIENT,SOURCE or file:CAPTURE",
-                            spec);
+    return mkperf_source_demand(s, false, MKPERF_ERR_USAGE, e,
+                                "not serial:DEVICE,BAUD, tcp:HOST[:PORT], listen:[ADDR:]PORT, "
+                                "unix:PATH, sddf:CLIENT,SOURCE or file:CAPTURE");
 }
 
 enum mkperf_status mkperf_source_open(struct mkperf_source *s, struct mkperf_error *e)
