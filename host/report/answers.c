@@ -13,14 +13,15 @@ static const double UNNAMED = 1; /* per cent of the samples that have no functio
 static const double BIASED = 1;
 static const double WANTED = 5; /* a growth of the largest row that a comparison should show */
 
-struct warning_list {
+/* A list of which the beginning is printed. */
+struct list {
     FILE *to;
-    unsigned n, seen, first; /* the first ones are the answers of other questions */
+    unsigned n, seen, first; /* the first warnings are the answers of other questions */
 };
 
 static void add_warning(void *self, enum mkperf_warning_level level, const char *text)
 {
-    struct warning_list *l = self;
+    struct list *l = self;
 
     if (l->seen++ >= l->first && level != MKPERF_NOTE && l->n++ < WARNINGS_SHOWN) {
         fprintf(l->to, "%s%s", l->n > 1 ? ";\n" : "", text);
@@ -39,7 +40,7 @@ static void add_agreement(void *self, bool warns, const char *title, const char 
 enum report_verdict report_explain_trust(struct report_question *x, FILE *to)
 {
     const struct mkperf_profile *p = &x->profile;
-    struct warning_list l = {.to = to};
+    struct list l = {.to = to};
     char text[MKPERF_FIRST_TEXT];
 
     for (unsigned i = 0; i < MKPERF_FIRSTS; i++) {
@@ -212,14 +213,9 @@ enum report_verdict report_explain_time(struct report_question *x, FILE *to)
 
 /* ---- regression: a comparison of two recordings ---- */
 
-struct difference_list {
-    FILE *to;
-    unsigned n;
-};
-
 static void add_difference(void *self, const char *what, const char *a, const char *b)
 {
-    struct difference_list *l = self;
+    struct list *l = self;
 
     if (l->n++ < DIFFERENCES_SHOWN) {
         fprintf(l->to, "%s%s: %s, then %s", l->n > 1 ? "; " : ";\nthe environment differs: ", what,
@@ -253,7 +249,7 @@ static void put_change(const struct report_comparison *d, const struct report_ch
  * not explain. */
 static void put_ruled_out(const struct report_comparison *d, size_t differ, FILE *to)
 {
-    struct difference_list l = {.to = to};
+    struct list l = {.to = to};
     double lost = 0; /* the per cent of samples that the worst recording of any side lost */
 
     for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {

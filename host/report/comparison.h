@@ -72,7 +72,7 @@ struct report_comparison {
     const char *per;   /* KIND:NAME, of which rows are the cost; NULL: rows are shares */
     bool latency;      /* rows are the latencies of pairs of PDs */
     double confidence; /* the confidence of intervals, in per cent */
-    bool exact;        /* counts are compared; choose_exact of comparison.c sets it, too */
+    bool exact;        /* counts are compared; reading sets it, too, if all recordings have them */
     bool by_growth;    /* rows are sorted by delta instead of its size */
 
     struct report_run *run[REPORT_SIDES];

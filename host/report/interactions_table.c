@@ -17,12 +17,10 @@ static uint64_t weight(const struct mkperf_interaction *e)
 static int heavier(const void *a, const void *b)
 {
     const struct mkperf_interaction *left = a, *right = b;
-    int names = strcmp(left->from, right->from);
+    int order = mkperf_compare(weight(right), weight(left));
 
-    if (weight(left) != weight(right)) {
-        return weight(left) < weight(right) ? 1 : -1;
-    }
-    return names != 0 ? names : strcmp(left->to, right->to);
+    order = order != 0 ? order : strcmp(left->from, right->from);
+    return order != 0 ? order : strcmp(left->to, right->to);
 }
 
 static void warn_unplaced(const struct mkperf_interactions *i, const char *mark, FILE *out)

@@ -393,11 +393,11 @@ enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
             break;
         }
     }
-    if (s->interval_ms == 0 && s->runs > 1) {
-        stat_repeat_mean(&s->repeat, &s->mean);
+    if (s->runs > 1) { /* which excludes intervals */
+        stat_repeat_mean(&s->repeat, &s->work);
         s->style.runs = s->repeat.runs;
-        show_reading(s, &s->mean, s->mean.seconds);
-    } else if (s->interval_ms == 0) {
+    }
+    if (s->interval_ms == 0) {
         show_reading(s, &s->work, s->work.seconds);
     }
     return MKPERF_OK;

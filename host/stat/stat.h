@@ -132,7 +132,7 @@ struct stat_measure {
     bool ended;                   /* another host ended our session */
     uint64_t first_ns, last_ns;
     struct stat_repeat repeat;
-    struct stat_reading before, mean;
+    struct stat_reading before;
 };
 
 /*

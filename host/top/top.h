@@ -31,8 +31,7 @@ struct top_row {
     uint32_t event, pd;
     bool kernel;
     char guest; /* mkperf_guest_letter */
-    const char *name;
-    char *own_name; /* `name` if it is to be freed; NULL: it is the symbolizer's */
+    char *name;
     struct top_window weight;
 };
 

@@ -99,8 +99,7 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
         char unknown[MKPERF_PLACES_UNKNOWN];
 
         mkperf_places_unknown(kernel, addr, unknown);
-        row->own_name = full || known ? NULL : mkperf_xstrdup(unknown);
-        row->name = full ? "[more functions]" : known ? symbol.name : row->own_name;
+        row->name = mkperf_xstrdup(full ? "[more functions]" : known ? symbol.name : unknown);
         row->event = s->event;
         row->pd = s->pd;
         row->kernel = kernel;
@@ -162,7 +161,7 @@ struct mkperf_sink top_counts_sink(struct top_counts *c)
 void top_counts_free(struct top_counts *c)
 {
     for (uint32_t i = 0; i < c->keys.count; i++) {
-        free(c->row[i].own_name);
+        free(c->row[i].name);
     }
     free(c->row);
     free(c->pair);
