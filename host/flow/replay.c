@@ -52,7 +52,7 @@ struct replay_queue {
 };
 
 struct replay {
-    unsigned npds, nqueues, ncores, watched;
+    unsigned npds, nqueues, watched;
     double window, gap; /* packets in the system; how many must have left before others arrive */
     struct replay_pd *pd;
     struct replay_queue *queue;
@@ -242,9 +242,6 @@ static void build(struct replay *r, const struct mkperf_flow *f, const struct mk
     }
     r->window = fmax(1, r->window);
     r->gap = fmin(r->gap, r->window);
-    for (unsigned i = 0; i < r->npds; i++) {
-        r->ncores = r->pd[i].core >= r->ncores ? r->pd[i].core + 1 : r->ncores;
-    }
 }
 
 /* ---- the schedule ---- */

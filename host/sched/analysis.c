@@ -136,21 +136,6 @@ enum mkperf_status mkperf_analysis_pd(void *self, const struct mkperf_pd *pd,
     return MKPERF_OK;
 }
 
-void mkperf_analysis_charge(struct mkperf_analysis *a)
-{
-    for (uint32_t core = 0; core < a->ncores; core++) {
-        if (a->core[core].seen) {
-            sched_charge_core(a, core, a->last_ns);
-        }
-    }
-    for (uint32_t i = 0; i < a->npds; i++) {
-        if (!a->pd[i].idle) {
-            sched_charge(a, i, a->last_ns);
-            sched_charge_ready(a, i);
-        }
-    }
-}
-
 void mkperf_analysis_restart(struct mkperf_analysis *a)
 {
     mkperf_analysis_charge(a);

@@ -422,7 +422,6 @@ struct mkperf_demand_pd {
     uint64_t worst_from; /* the begin of that window */
     uint32_t priority;   /* the highest of those that ran: its own, and of passive PDs for it */
     uint64_t throttled;  /* times that it, or a passive PD that it pays for, was throttled */
-    uint64_t throttled_ns;
     struct mkperf_demand_run *run; /* its runs in the order of time */
     size_t n, room;
     size_t first;    /* first run in the window that ends with the last run */

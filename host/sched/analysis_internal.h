@@ -33,13 +33,6 @@ void sched_inversion(struct mkperf_analysis *a, const struct mkperf_interval *i)
 void sched_inversions_past(struct mkperf_analysis *a, uint32_t from, uint32_t callee,
                            uint64_t since, uint64_t now);
 
-/* machine.c: counts the time of a PD until now. */
-void sched_charge(struct mkperf_analysis *a, uint32_t pd, uint64_t now);
-/* Counts the time of a core until now. */
-void sched_charge_core(struct mkperf_analysis *a, uint32_t core, uint64_t now);
-/* Counts the kept slices of a PD as time for which it was ready. */
-void sched_charge_ready(struct mkperf_analysis *a, uint32_t pd);
-
 /* demand.c: finds all budgets that `mkperf budget` shows, and frees the runs. The rows describe what remains. */
 void sched_demand_conclude(void *self);
 extern const struct mkperf_shape_row sched_demand_rows[];

@@ -23,7 +23,6 @@ static void add_demand_interval(void *self, const struct mkperf_interval *i)
     struct mkperf_demand_pd *p = &d->pd[payer];
     if (!running) {
         p->throttled++;
-        p->throttled_ns += ns;
         return;
     }
     uint32_t priority = d->analysis->pd[i->pd].scheduling.priority;

@@ -3,7 +3,7 @@
  * The machine of the analysis: the state of each PD and of each core, from event to event.
  *
  * Owns: mkperf_analysis_event and the changes of state, see the figure in analysis.h. An interval is counted
- * when it ends, in sched_charge. An interval of a ready PD also ends when its core switches, because another
+ * when it ends, in charge. An interval of a ready PD also ends when its core switches, because another
  * PD is the reason from then on.
  */
 #include "analysis_internal.h"
@@ -43,7 +43,8 @@ static void count_interval(struct mkperf_analysis *a, struct mkperf_interval *i)
     SCHED_REPORT(a, interval, i);
 }
 
-void sched_charge_ready(struct mkperf_analysis *a, uint32_t pd)
+/* Counts the kept slices of a PD as time for which it was ready. */
+static void charge_ready(struct mkperf_analysis *a, uint32_t pd)
 {
     struct mkperf_sched_pd *p = &a->pd[pd];
 
@@ -58,7 +59,8 @@ void sched_charge_ready(struct mkperf_analysis *a, uint32_t pd)
     p->slices = 0;
 }
 
-void sched_charge(struct mkperf_analysis *a, uint32_t pd, uint64_t now)
+/* Counts the time of a PD until now. */
+static void charge(struct mkperf_analysis *a, uint32_t pd, uint64_t now)
 {
     struct mkperf_sched_pd *p = &a->pd[pd];
     struct mkperf_interval i = {.pd = pd,
@@ -82,7 +84,7 @@ void sched_charge(struct mkperf_analysis *a, uint32_t pd, uint64_t now)
         /* Whoever it serves waits for `by`. Time from a wake-up to the next switch is the kernel's. */
         i.serving = called || (c != NULL && i.from <= c->since) ? p->serving : MKPERF_SCHED_NOBODY;
         if (p->slices == MKPERF_READY_SLICES) {
-            sched_charge_ready(a, pd);
+            charge_ready(a, pd);
         }
         MKPERF_GROW(p->slice, p->slice_room, (size_t)p->slices + 1);
         p->slice[p->slices++] = i;
@@ -98,8 +100,8 @@ void sched_charge(struct mkperf_analysis *a, uint32_t pd, uint64_t now)
 /* Counts all time of a PD until now, because its later time belongs to another call or state. */
 static void settle(struct mkperf_analysis *a, uint32_t pd, uint64_t now)
 {
-    sched_charge(a, pd, now);
-    sched_charge_ready(a, pd);
+    charge(a, pd, now);
+    charge_ready(a, pd);
 }
 
 static void enter_state(struct mkperf_analysis *a, uint32_t pd, enum mkperf_pd_state state,
@@ -199,7 +201,7 @@ static void start_running(struct mkperf_analysis *a, const struct mkperf_sched *
 {
     struct mkperf_sched_pd *p = &a->pd[s->to];
 
-    sched_charge(a, s->to, s->time_ns);
+    charge(a, s->to, s->time_ns);
     if (p->call.active && p->call.exit != 0) { /* the kernel reports no reply to a fault */
         sched_call_end(a, s->to, MKPERF_SCHED_NOBODY, s->time_ns);
     } else if (p->call.active) { /* the caller runs again, although no reply was recorded */
@@ -222,7 +224,8 @@ static void start_running(struct mkperf_analysis *a, const struct mkperf_sched *
     }
 }
 
-void sched_charge_core(struct mkperf_analysis *a, uint32_t core, uint64_t now)
+/* Counts the time of a core until now. */
+static void charge_core(struct mkperf_analysis *a, uint32_t core, uint64_t now)
 {
     struct mkperf_sched_core *c = &a->core[core];
     uint64_t *in = c->running == MKPERF_SCHED_NOBODY ? &c->unknown
@@ -235,6 +238,21 @@ void sched_charge_core(struct mkperf_analysis *a, uint32_t core, uint64_t now)
             .pd = c->running, .core = core, .from = c->since, .to = now};
         SCHED_REPORT(a, core, &i);
         c->since = now;
+    }
+}
+
+void mkperf_analysis_charge(struct mkperf_analysis *a)
+{
+    for (uint32_t core = 0; core < a->ncores; core++) {
+        if (a->core[core].seen) {
+            charge_core(a, core, a->last_ns);
+        }
+    }
+    for (uint32_t i = 0; i < a->npds; i++) {
+        if (!a->pd[i].idle) {
+            charge(a, i, a->last_ns);
+            charge_ready(a, i);
+        }
     }
 }
 
@@ -264,7 +282,7 @@ static void forget_gap(struct mkperf_analysis *a, const struct mkperf_sched *s)
         p->serving = p->asked_by = MKPERF_SCHED_NOBODY;
         p->woken = false;
     }
-    sched_charge_core(a, s->core, since);
+    charge_core(a, s->core, since);
     c->running = MKPERF_SCHED_NOBODY;
 }
 
@@ -297,7 +315,7 @@ static void change_state(struct mkperf_analysis *a, const struct mkperf_sched *s
     case MKPERF_SCHED_WAKE:
         if (a->pd[s->to].state == MKPERF_PD_READY) {
             struct mkperf_sched_pd *p = &a->pd[s->to];
-            sched_charge(a, s->to, s->time_ns);
+            charge(a, s->to, s->time_ns);
             /* The refill of its budget shows that it was throttled since it became ready. */
             if (p->slices > 0) {
                 struct mkperf_interval all = p->slice[0];
@@ -369,10 +387,10 @@ enum mkperf_status mkperf_analysis_event(void *self, const struct mkperf_sched *
         struct mkperf_sched_core *c = &a->core[s.core];
         for (uint32_t i = 0; i < a->npds; i++) { /* the PD that ran is the reason */
             if (a->pd[i].state == MKPERF_PD_READY && a->pd[i].core == s.core) {
-                sched_charge(a, i, s.time_ns);
+                charge(a, i, s.time_ns);
             }
         }
-        sched_charge_core(a, s.core, s.time_ns);
+        charge_core(a, s.core, s.time_ns);
         a->switches += s.reason != MKPERF_STOPPED_UNKNOWN;
         if (s.from != MKPERF_SCHED_NOBODY && s.from != s.to && sched_is_pd(a, s.from)) {
             struct mkperf_sched_pd *p = &a->pd[s.from];
@@ -398,7 +416,7 @@ enum mkperf_status mkperf_analysis_event(void *self, const struct mkperf_sched *
         c->running = s.to;
         a->pd[s.to].domain = c->domain;
     } else if (s.kind == MKPERF_SCHED_WINDOW) {
-        sched_charge_core(a, s.core, s.time_ns);
+        charge_core(a, s.core, s.time_ns);
         const struct mkperf_schedule_entry *w = a->window;
         uint32_t at = 0, first = 0; /* a domain is the number of its first window, counted from 1 */
         while (at < a->nwindows && w[at].number != s.irq) {

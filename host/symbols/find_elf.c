@@ -88,7 +88,6 @@ static void add_file(struct mkperf_finder *f, char *path, enum place place, int 
                    : NULL;
     GElf_Ehdr h;
     GElf_Shdr section;
-    size_t size;
     /* A linked 64-bit program. */
     bool known = elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &h) != NULL &&
                  h.e_ident[EI_CLASS] == ELFCLASS64 && h.e_ident[EI_DATA] == ELFDATA2LSB &&
@@ -96,8 +95,7 @@ static void add_file(struct mkperf_finder *f, char *path, enum place place, int 
                  (h.e_machine == EM_AARCH64 || h.e_machine == EM_RISCV || h.e_machine == EM_X86_64);
 
     if (known) {
-        const char *bytes = elf_rawfile(elf, &size);
-        known = mkperf_elf_identity(elf, (const uint8_t *)bytes, size, &to->id);
+        known = mkperf_elf_identity(elf, &to->id);
         to->worth = mkperf_elf_section(elf, ".debug_info", &section) ? WORTH_DEBUG
                     : mkperf_elf_section(elf, ".symtab", &section)   ? WORTH_SYMBOLS
                                                                      : WORTH_NONE;

@@ -21,11 +21,11 @@ bool mkperf_elf_build_id(Elf *elf, struct mkperf_build_id *out)
     return true;
 }
 
-bool mkperf_elf_content(Elf *elf, const uint8_t *file, size_t n, struct mkperf_blank blank,
-                        uint8_t out[MKPERF_CONTENT_HASH_BYTES])
+bool mkperf_elf_content(Elf *elf, struct mkperf_blank blank, uint8_t out[MKPERF_CONTENT_HASH_BYTES])
 {
     mbedtls_sha256_context hash;
-    size_t headers = 0;
+    size_t headers = 0, n = 0;
+    const uint8_t *file = (const uint8_t *)elf_rawfile(elf, &n);
     bool any = false, whole = elf_getphdrnum(elf, &headers) == 0;
     uint8_t *copy = NULL;
 
@@ -53,14 +53,14 @@ bool mkperf_elf_content(Elf *elf, const uint8_t *file, size_t n, struct mkperf_b
     return whole && any;
 }
 
-bool mkperf_elf_identity(Elf *elf, const uint8_t *file, size_t n, struct mkperf_build_id *out)
+bool mkperf_elf_identity(Elf *elf, struct mkperf_build_id *out)
 {
     uint8_t hash[MKPERF_CONTENT_HASH_BYTES];
 
     if (mkperf_elf_build_id(elf, out)) {
         return true;
     }
-    if (!mkperf_elf_content(elf, file, n, (struct mkperf_blank){0}, hash)) {
+    if (!mkperf_elf_content(elf, (struct mkperf_blank){0}, hash)) {
         return false;
     }
     out->n = MKPERF_BUILD_ID_BYTES;

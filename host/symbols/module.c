@@ -359,13 +359,13 @@ bool mkperf_module_text(const struct mkperf_module *m, struct mkperf_segment *ou
 
 void mkperf_module_identity(const struct mkperf_module *m, struct mkperf_build_id *out)
 {
-    (void)mkperf_elf_identity(m->elf, m->bytes, m->size, out);
+    (void)mkperf_elf_identity(m->elf, out);
 }
 
 bool mkperf_module_content(const struct mkperf_module *m, struct mkperf_blank blank,
                            uint8_t out[MKPERF_CONTENT_HASH_BYTES])
 {
-    return mkperf_elf_content(m->elf, m->bytes, m->size, blank, out);
+    return mkperf_elf_content(m->elf, blank, out);
 }
 
 const uint8_t *mkperf_module_section(const struct mkperf_module *m, const char *name, uint64_t *n)

@@ -60,13 +60,13 @@ bool mkperf_elf_build_id(Elf *elf, struct mkperf_build_id *out);
 
 /*
  * Computes SHA-256 over the loadable segments in the order of the program headers: of each its address and its size in
- * the file (u64le each), then its bytes. file: the ELF's n bytes. False: a segment is outside them, or there is none.
+ * the file (u64le each), then its bytes. False: a segment is outside the file, or there is none.
  */
-bool mkperf_elf_content(Elf *elf, const uint8_t *file, size_t n, struct mkperf_blank blank,
+bool mkperf_elf_content(Elf *elf, struct mkperf_blank blank,
                         uint8_t out[MKPERF_CONTENT_HASH_BYTES]);
 
 /* Stores the build id, or derives one from the content. False, and out->n 0: neither is possible. */
-bool mkperf_elf_identity(Elf *elf, const uint8_t *file, size_t n, struct mkperf_build_id *out);
+bool mkperf_elf_identity(Elf *elf, struct mkperf_build_id *out);
 
 /* Computes SHA-256 of n bytes. */
 void mkperf_sha256(const void *bytes, size_t n, uint8_t out[MKPERF_CONTENT_HASH_BYTES]);
