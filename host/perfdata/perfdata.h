@@ -172,6 +172,13 @@ enum perf_layout { /* sizes, and offsets in the header */
                    PERF_ATTR_BYTES = 112,
 };
 
+/* Events that have names in perf. Of two names of one event, the first is the one that perf shows. */
+struct perfdata_generic {
+    const char *name; /* NULL: the end of the table */
+    uint32_t type, config;
+};
+extern const struct perfdata_generic perfdata_generic[];
+
 #define MKPERF_PERFDATA_INDEX "mkpfidx1"
 
 enum mkperf_perfdata_features {

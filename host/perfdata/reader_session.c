@@ -112,18 +112,7 @@ static void read_event_names(struct perfin_bytes *b, const struct perfin_frame *
 /* Returns the event of an attribute, with the name that perf shows for it. */
 static struct mkperf_event event_of(const struct perfin_attr *a)
 {
-    static const char *const hardware[] = {
-        "cycles",
-        "instructions",
-        "cache-references",
-        "cache-misses",
-        "branches",
-        "branch-misses",
-        "bus-cycles",
-        "stalled-cycles-frontend",
-        "stalled-cycles-backend",
-        "ref-cycles",
-    };
+    const struct perfdata_generic *known = perfdata_generic;
     bool frequency = a->flags & PERF_ATTR_FREQ;
     struct mkperf_event event = {
         .code = (uint32_t)a->config,
@@ -136,10 +125,11 @@ static struct mkperf_event event_of(const struct perfin_attr *a)
         .frequency = frequency ? (uint32_t)a->period : 0,
     };
 
-    if (a->type == PERF_TYPE_HARDWARE && a->config < sizeof hardware / sizeof *hardware) {
-        set_event_name(&event, hardware[a->config]);
-    } else if (a->type == PERF_TYPE_SOFTWARE && a->config <= 1) {
-        set_event_name(&event, a->config ? "task-clock" : "cpu-clock");
+    while (known->name != NULL && (known->type != a->type || known->config != a->config)) {
+        known++;
+    }
+    if (known->name != NULL && a->config != PERF_COUNT_SW_BPF_OUTPUT) {
+        set_event_name(&event, known->name);
     } else if (a->type == PERF_TYPE_RAW) {
         snprintf(event.name, sizeof event.name, "r%" PRIx64, a->config);
     } else {

@@ -1,6 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the formats of the tracepoints as text, see tracepoints.h. */
+/* Owns: the formats of the tracepoints as text, see tracepoints.h, and the names of perf's own events. */
 #include "tracepoints.h"
+
+#include "model/relays.h"
+#include "perfdata.h"
+
+const struct perfdata_generic perfdata_generic[] = {
+    {"cycles", PERF_TYPE_HARDWARE, 0},
+    {"cpu-cycles", PERF_TYPE_HARDWARE, 0},
+    {"instructions", PERF_TYPE_HARDWARE, 1},
+    {"cache-references", PERF_TYPE_HARDWARE, 2},
+    {"cache-misses", PERF_TYPE_HARDWARE, 3},
+    {"branches", PERF_TYPE_HARDWARE, 4},
+    {"branch-instructions", PERF_TYPE_HARDWARE, 4},
+    {"branch-misses", PERF_TYPE_HARDWARE, 5},
+    {"bus-cycles", PERF_TYPE_HARDWARE, 6},
+    {"stalled-cycles-frontend", PERF_TYPE_HARDWARE, 7},
+    {"stalled-cycles-backend", PERF_TYPE_HARDWARE, 8},
+    {"ref-cycles", PERF_TYPE_HARDWARE, 9},
+    {"cpu-clock", PERF_TYPE_SOFTWARE, 0},
+    {"task-clock", PERF_TYPE_SOFTWARE, 1},
+    {MKPERF_OFF_CPU_EVENT, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT},
+    {NULL, 0, 0},
+};
 
 #define COMMON                                                                     \
     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \

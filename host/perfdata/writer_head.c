@@ -7,32 +7,11 @@
  */
 #include <elf.h>
 
-#include "model/relays.h"
 #include "writer_internal.h"
 #include <mkperf/version.h>
 
 enum {
     ATTR_ALWAYS = PERF_ATTR_MMAP | PERF_ATTR_COMM | PERF_ATTR_SAMPLE_ID_ALL | PERF_ATTR_MMAP2,
-};
-
-/* Events that have names in perf. */
-static const struct {
-    const char *name;
-    uint32_t type, config;
-} generic[] = {
-    {MKPERF_OFF_CPU_EVENT, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT},
-    {"cycles", PERF_TYPE_HARDWARE, 0},
-    {"cpu-cycles", PERF_TYPE_HARDWARE, 0},
-    {"instructions", PERF_TYPE_HARDWARE, 1},
-    {"cache-references", PERF_TYPE_HARDWARE, 2},
-    {"cache-misses", PERF_TYPE_HARDWARE, 3},
-    {"branches", PERF_TYPE_HARDWARE, 4},
-    {"branch-instructions", PERF_TYPE_HARDWARE, 4},
-    {"branch-misses", PERF_TYPE_HARDWARE, 5},
-    {"bus-cycles", PERF_TYPE_HARDWARE, 6},
-    {"stalled-cycles-frontend", PERF_TYPE_HARDWARE, 7},
-    {"stalled-cycles-backend", PERF_TYPE_HARDWARE, 8},
-    {"cpu-clock", PERF_TYPE_SOFTWARE, 0},
 };
 
 static void add_string(struct mkperf_perfdata *w, unsigned bit, const char *text)
@@ -89,10 +68,10 @@ void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_perfdata *w, un
     uint64_t flags = 0;
     uint32_t type = PERF_TYPE_RAW, config = event->code;
 
-    for (size_t k = 0; k < sizeof generic / sizeof *generic; k++) {
-        if (strcmp(generic[k].name, event->name) == 0) {
-            type = generic[k].type;
-            config = generic[k].config;
+    for (const struct perfdata_generic *k = perfdata_generic; k->name != NULL; k++) {
+        if (strcmp(k->name, event->name) == 0) {
+            type = k->type;
+            config = k->config;
         }
     }
     flags |= event->frequency != 0 && event->period == 0 ? PERF_ATTR_FREQ : 0;
