@@ -289,7 +289,6 @@ void mkperf_perfdata_free(struct mkperf_perfdata *w)
         free(w->pd[i].mapped);
     }
     free(w->pd);
-    free(w->core_ns);
     free(w->cores);
     free(w);
 }
@@ -433,10 +432,6 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
 
     MKPERF_TRY(write_start(w, e));
     assert(known_pd(w, s->pd) && s->event < w->session.nevents);
-    if (s->core >= w->ncores) {
-        MKPERF_GROW(w->core_ns, w->core_room, (size_t)s->core + 1);
-        w->ncores = s->core + 1;
-    }
     for (unsigned i = 0; i < s->callers->n; i++) {
         uint32_t pd = s->callers->caller[i].pd;
         struct perfdata_pd *in = &w->pd[s->pd];
@@ -449,9 +444,7 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
             map_pd(w, pd, s->pd); /* once, so that perf finds the callers */
         }
     }
-    w->core_ns[s->core] = s->time_ns;
-    w->unordered |= s->time_ns < w->last_ns;
-    w->last_ns = s->time_ns > w->last_ns ? s->time_ns : w->last_ns;
+    perfdata_core_at(w, s->core, s->time_ns)->sample_ns = s->time_ns;
     put_sample(w, s);
     return mkperf_outfile_status(&w->out, e);
 }
@@ -554,16 +547,17 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
 static void finish_round(struct mkperf_perfdata *w)
 {
     uint64_t bytes = mkperf_outfile_taken(&w->out) - w->round_taken, behind = UINT64_MAX;
-    unsigned cores = w->session.cores;
 
-    for (unsigned i = 0; w->session.nevents != 0 && i < w->ncores; i++) {
-        behind = w->core_ns[i] < behind ? w->core_ns[i] : behind;
+    for (unsigned i = 0; i < w->ncores; i++) {
+        const struct perfdata_core *core = &w->cores[i];
+        if (w->session.nevents != 0 && core->sample_ns < behind) {
+            behind = core->sample_ns;
+        }
+        if ((w->session.sched || core->event_ns != 0) && core->event_ns < behind) {
+            behind = core->event_ns;
+        }
     }
-    for (unsigned i = 0; i < w->cores_known; i++) {
-        behind = w->cores[i].last_ns < behind ? w->cores[i].last_ns : behind;
-    }
-    if (cores == 0 || (w->session.nevents != 0 && cores > w->ncores) ||
-        (w->session.sched && cores > w->cores_known)) {
+    if (w->session.cores == 0 || w->session.cores > w->ncores) {
         behind = 0; /* a core has no sample or event, or the number of cores is unknown */
     }
     if (bytes < ROUND_BYTES || (w->unordered && bytes < ROUND_BYTES_MAX && behind < w->round_ns)) {

@@ -55,11 +55,11 @@ struct perfdata_pd {
     uint64_t written_ns; /* how much of that is in RUNTIME records */
 };
 
-/* The state of a core by its scheduling events. */
 struct perfdata_core {
-    bool runs; /* a thread runs since since_ns */
+    uint64_t sample_ns; /* time of the last sample */
+    uint64_t event_ns;  /* time of the last scheduling event or reading of a queue */
+    bool runs;          /* by scheduling events: a thread runs since since_ns */
     uint64_t since_ns;
-    uint64_t last_ns; /* time of the last event */
 };
 
 struct mkperf_perfdata {
@@ -80,16 +80,14 @@ struct mkperf_perfdata {
     uint64_t data_offset;
     uint32_t npds, pd_room;
     struct perfdata_pd *pd;
-    unsigned ncores, core_room;
-    uint64_t *core_ns; /* time of the last sample by core, of ncores cores */
-    unsigned cores_known, cores_room;
-    struct perfdata_core *cores; /* cores_known of them */
-    uint64_t last_ns;            /* time of the last sample or event of all cores */
-    bool lock_known;             /* `lock` was looked up */
-    uint64_t lock;               /* the kernel's function that takes its lock; 0: not known */
-    bool unordered;              /* a core's sample arrived after a later one of another core */
-    uint64_t round_ns;           /* last_ns when the last round was finished */
-    uint64_t round_taken;        /* bytes of records before that round */
+    unsigned ncores, cores_room;
+    struct perfdata_core *cores;
+    uint64_t last_ns;     /* time of the last sample or event of all cores */
+    bool lock_known;      /* `lock` was looked up */
+    uint64_t lock;        /* the kernel's function that takes its lock; 0: not known */
+    bool unordered;       /* a core's sample arrived after a later one of another core */
+    uint64_t round_ns;    /* last_ns when the last round was finished */
+    uint64_t round_taken; /* bytes of records before that round */
 };
 
 /* ---- own_lines.c ---- */
@@ -141,6 +139,8 @@ unsigned perfdata_trace_points(const struct mkperf_perfdata *w);
 
 /* ---- writer_sched.c; the file has the event's PDs ---- */
 
+/* Returns a core that has a sample, an event or a reading now. */
+struct perfdata_core *perfdata_core_at(struct mkperf_perfdata *w, uint32_t core, uint64_t time_ns);
 void perfdata_sched_add(struct mkperf_perfdata *w, const struct mkperf_sched *s);
 void perfdata_queue_add(struct mkperf_perfdata *w, const struct mkperf_queue_reading *r);
 /* Writes how long PDs ran since their last record of it: with each round, and at the end. */

@@ -151,23 +151,20 @@ static void add_switch(struct mkperf_perfdata *w, const struct mkperf_sched *s)
     perfdata_end(&w->out, c);
 }
 
-/* Notes an event or a reading of a core for the rounds of the file. */
-static void note_core(struct mkperf_perfdata *w, uint32_t core, uint64_t time_ns)
+struct perfdata_core *perfdata_core_at(struct mkperf_perfdata *w, uint32_t core, uint64_t time_ns)
 {
-    if (core >= w->cores_known) {
-        MKPERF_GROW(w->cores, w->cores_room, (size_t)core + 1);
-        w->cores_known = core + 1;
-    }
-    w->cores[core].last_ns = time_ns;
+    MKPERF_GROW(w->cores, w->cores_room, (size_t)core + 1);
+    w->ncores = core < w->ncores ? w->ncores : core + 1;
     w->unordered |= time_ns < w->last_ns;
     w->last_ns = time_ns > w->last_ns ? time_ns : w->last_ns;
+    return &w->cores[core];
 }
 
 void perfdata_queue_add(struct mkperf_perfdata *w, const struct mkperf_queue_reading *r)
 {
     const struct mkperf_sched at = {.time_ns = r->time_ns, .core = r->core};
 
-    note_core(w, r->core, r->time_ns);
+    perfdata_core_at(w, r->core, r->time_ns)->event_ns = r->time_ns;
     struct mkperf_put c =
         begin_tracepoint(w, MKPERF_TRACE_QUEUE, MKPERF_SCHED_NOBODY, &at, TRACE_QUEUE_BYTES);
     mkperf_put32(&c, r->queue);
@@ -197,7 +194,7 @@ static bool wakes(const struct mkperf_sched *s, unsigned sleep)
 
 void perfdata_sched_add(struct mkperf_perfdata *w, const struct mkperf_sched *s)
 {
-    note_core(w, s->core, s->time_ns);
+    perfdata_core_at(w, s->core, s->time_ns)->event_ns = s->time_ns;
     if (s->kind == MKPERF_SCHED_GAP) {
         struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_LOST, 0);
         mkperf_put64(&c, MKPERF_TRACE_ID);
