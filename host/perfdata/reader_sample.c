@@ -10,15 +10,15 @@
 enum { MARK_BYTES = 128 };
 
 struct raw_sample {
+    struct mkperf_sample out; /* its event may be PERFIN_MARK, or PERFIN_TRACE and above */
     unsigned misc;
-    uint64_t ip, time, period, weight;
-    uint32_t pid, core, event;
+    uint64_t ip;
+    uint32_t pid;
     const uint8_t *chain; /* nchain words */
     uint64_t nchain;
     const uint8_t *raw; /* nraw bytes of a mark or a tracepoint */
     uint32_t nraw;
     bool longer; /* the record is longer than its known fields, so that nr is wrong */
-    unsigned nreads;
     struct mkperf_read read[MKPERF_MODEL_EVENTS]; /* values of the group's other events */
 };
 
@@ -33,10 +33,10 @@ static void add_count(const struct perfin_reader *r, struct raw_sample *s, uint6
     }
     uint64_t since = count - of->count;
     of->count = count;
-    if (of->event == s->event) {
-        s->period = since != 0 ? since : s->period;
-    } else if (s->nreads < MKPERF_MODEL_EVENTS) {
-        s->read[s->nreads++] = (struct mkperf_read){.event = of->event, .count = since};
+    if (of->event == s->out.event) {
+        s->out.period = since != 0 ? since : s->out.period;
+    } else if (s->out.nreads < MKPERF_MODEL_EVENTS) {
+        s->read[s->out.nreads++] = (struct mkperf_read){.event = of->event, .count = since};
     }
 }
 
@@ -84,14 +84,14 @@ static bool find_event(const struct perfin_reader *r, const struct perfin_cursor
         }
         id = perfin_find_id(&r->frame, perfin_take64(&c));
     }
-    s->event = id != NULL ? id->event : 0;
+    s->out.event = id != NULL ? id->event : 0;
     return !c.cut && (id != NULL || (r->frame.nattrs == 1 && !r->frame.has_trace));
 }
 
 static bool take_fields(const struct perfin_reader *r, struct perfin_cursor *c,
                         struct raw_sample *s)
 {
-    const struct perfin_attr *a = &r->frame.attr[s->event];
+    const struct perfin_attr *a = &r->frame.attr[s->out.event];
     uint64_t type = a->sample_type;
 
     perfin_take(c, type & PERF_SAMPLE_IDENTIFIER ? 8 : 0);
@@ -100,14 +100,13 @@ static bool take_fields(const struct perfin_reader *r, struct perfin_cursor *c,
         s->pid = perfin_take32(c);
         perfin_take(c, 4);
     }
-    s->time = type & PERF_SAMPLE_TIME ? perfin_take64(c) : 0;
+    s->out.time_ns = type & PERF_SAMPLE_TIME ? perfin_take64(c) : 0;
     perfin_take(c, (type & PERF_SAMPLE_ADDR ? 8 : 0) + (type & PERF_SAMPLE_ID ? 8 : 0) +
                        (type & PERF_SAMPLE_STREAM_ID ? 8 : 0));
-    s->core = type & PERF_SAMPLE_CPU ? (uint32_t)perfin_take64(c) : 0;
-    s->period = a->flags & PERF_ATTR_FREQ ? 1 : a->period;
-    if (type & PERF_SAMPLE_PERIOD) {
-        s->period = perfin_take64(c);
-    }
+    s->out.core = type & PERF_SAMPLE_CPU ? (uint32_t)perfin_take64(c) : 0;
+    s->out.period = type & PERF_SAMPLE_PERIOD   ? perfin_take64(c)
+                    : a->flags & PERF_ATTR_FREQ ? 1
+                                                : a->period;
     if (type & PERF_SAMPLE_READ) {
         take_read(r, c, a->read_format, s);
     }
@@ -116,15 +115,14 @@ static bool take_fields(const struct perfin_reader *r, struct perfin_cursor *c,
         s->chain = s->nchain <= c->n / 8 ? perfin_take(c, 8 * (size_t)s->nchain) : NULL;
         c->cut |= !s->chain;
     }
-    if (s->event >= PERFIN_MARK && type & PERF_SAMPLE_RAW) {
+    if (s->out.event >= PERFIN_MARK && type & PERF_SAMPLE_RAW) {
         s->nraw = perfin_take32(c);
         s->raw = perfin_take(c, s->nraw);
     }
-    s->weight = 1;
-    if (type & PERF_SAMPLE_WEIGHT && !(type & ~(uint64_t)PERFIN_FIELDS_READ)) {
-        s->weight = perfin_take64(c);
-    }
-    s->longer = s->event < PERFIN_MARK && c->n > 0 && !(type & ~(uint64_t)PERFIN_FIELDS_READ);
+    bool all = !(type & ~(uint64_t)PERFIN_FIELDS_READ);
+    uint64_t weight = all && type & PERF_SAMPLE_WEIGHT ? perfin_take64(c) : 1;
+    s->out.more = r->session.model.aggregate_ms != 0 && weight != 0 ? weight - 1 : 0;
+    s->longer = s->out.event < PERFIN_MARK && c->n > 0 && all;
     return !c->cut;
 }
 
@@ -192,9 +190,9 @@ static uint64_t take_callers(struct perfin_reader *r, const struct mkperf_sample
 }
 
 /* Sorts the chain's frames into kernel, user pc and callers. */
-static enum mkperf_status split_chain(struct perfin_reader *r, const struct raw_sample *raw,
-                                      struct mkperf_sample *out)
+static enum mkperf_status split_chain(struct perfin_reader *r, struct raw_sample *raw)
 {
+    struct mkperf_sample *out = &raw->out;
     bool kernel = is_kernel_mode(raw->misc);
     uint64_t base = MKPERF_PERFDATA_SLIDE + (uint64_t)(raw->pid - 1) * MKPERF_PERFDATA_WINDOW;
     bool slid = r->session.native && raw->pid - 1 < MKPERF_PERFDATA_PDS;
@@ -230,7 +228,7 @@ static enum mkperf_status read_mark(struct perfin_reader *r, const struct raw_sa
 {
     static const char *const kinds[] = {
         [MKPERF_MARK_POINT] = "point ", [MKPERF_MARK_BEGIN] = "begin ", [MKPERF_MARK_END] = "end "};
-    struct mkperf_mark mark = {.time_ns = raw->time};
+    struct mkperf_mark mark = {.time_ns = raw->out.time_ns};
     char text[MARK_BYTES];
     size_t n = raw->nraw < sizeof text - 1 ? raw->nraw : sizeof text - 1;
 
@@ -273,48 +271,49 @@ static enum mkperf_status traced_pd(struct perfin_reader *r, uint32_t pid, bool 
     return perfin_pd_of(r, pid, pd);
 }
 
-/* Reads the raw data of a tracepoint. *out has time and core already. */
-static enum mkperf_status read_sched_sample(struct perfin_reader *r, struct mkperf_sched *out,
-                                            enum mkperf_trace_point point, const uint8_t *raw,
-                                            size_t n)
+/* Reads the raw data of a tracepoint. */
+static enum mkperf_status read_sched_sample(struct perfin_reader *r, const struct raw_sample *s)
 {
+    enum mkperf_trace_point point = (enum mkperf_trace_point)(s->out.event - PERFIN_TRACE);
+    struct mkperf_sched out = {.time_ns = s->out.time_ns, .core = s->out.core};
+    const uint8_t *raw = s->raw;
     bool is_switch = point == MKPERF_TRACE_SWITCH;
     uint32_t from, to, kind, known;
 
     if (!is_switch && point != MKPERF_TRACE_SCHED) {
         return MKPERF_OK; /* the writer derived it from the others */
     }
-    if (raw == NULL || n < (is_switch ? TRACE_SWITCH_BYTES : TRACE_SCHED_BYTES)) {
+    if (raw == NULL || s->nraw < (is_switch ? TRACE_SWITCH_BYTES : TRACE_SCHED_BYTES)) {
         return perfin_fail(r, "a scheduling event is cut");
     }
     from = mkperf_get32(raw + TRACE_COMMON_PID);
     to = mkperf_get32(raw + (is_switch ? TRACE_SWITCH_NEXT : TRACE_SCHED_PID));
     known = mkperf_get32(raw + (is_switch ? TRACE_SWITCH_KNOWN : TRACE_SCHED_KNOWN));
     kind = is_switch ? MKPERF_SCHED_SWITCH : mkperf_get32(raw + TRACE_SCHED_KIND);
-    out->reason = is_switch ? (enum mkperf_sched_reason)mkperf_get32(raw + TRACE_SWITCH_REASON)
-                            : MKPERF_STOPPED_UNKNOWN;
-    out->irq = is_switch ? 0 : mkperf_get32(raw + TRACE_SCHED_IRQ);
-    if (kind >= MKPERF_SCHED_GAP || (unsigned)out->reason >= MKPERF_STOPPED_REASONS) {
+    out.reason = is_switch ? (enum mkperf_sched_reason)mkperf_get32(raw + TRACE_SWITCH_REASON)
+                           : MKPERF_STOPPED_UNKNOWN;
+    out.irq = is_switch ? 0 : mkperf_get32(raw + TRACE_SCHED_IRQ);
+    if (kind >= MKPERF_SCHED_GAP || (unsigned)out.reason >= MKPERF_STOPPED_REASONS) {
         return perfin_fail(r, "a scheduling event of an unknown kind");
     }
-    if (out->core >= MKPERF_MODEL_CORES) {
+    if (out.core >= MKPERF_MODEL_CORES) {
         return perfin_fail(r, "a scheduling event of a core beyond 4095");
     }
-    out->kind = (enum mkperf_sched_kind)kind;
+    out.kind = (enum mkperf_sched_kind)kind;
     MKPERF_TRY(perfin_begin(r));
-    MKPERF_TRY(traced_pd(r, from, known != 0, &out->from));
-    MKPERF_TRY(traced_pd(r, to, true, &out->to));
-    perfin_note_time(&r->seen, out->time_ns);
+    MKPERF_TRY(traced_pd(r, from, known != 0, &out.from));
+    MKPERF_TRY(traced_pd(r, to, true, &out.to));
+    perfin_note_time(&r->seen, out.time_ns);
     r->seen.sched_events++;
-    MKPERF_GROW(r->sched_ns, r->cores_room, (size_t)out->core + 1);
-    r->sched_ns[out->core] = out->time_ns;
-    return mkperf_sink_sched(r->sink, out, r->e);
+    MKPERF_GROW(r->sched_ns, r->cores_room, (size_t)out.core + 1);
+    r->sched_ns[out.core] = out.time_ns;
+    return mkperf_sink_sched(r->sink, &out, r->e);
 }
 
 /* Reads the raw data of mkperf:queue. */
 static enum mkperf_status read_queue_sample(struct perfin_reader *r, const struct raw_sample *raw)
 {
-    struct mkperf_queue_reading out = {.time_ns = raw->time, .core = raw->core};
+    struct mkperf_queue_reading out = {.time_ns = raw->out.time_ns, .core = raw->out.core};
 
     if (raw->raw == NULL || raw->nraw < TRACE_QUEUE_BYTES) {
         return perfin_fail(r, "a reading of a queue is cut");
@@ -354,15 +353,16 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
                                       unsigned misc)
 {
     struct raw_sample raw;
-    struct mkperf_sample out = {.flags = MKPERF_SAMPLE_NO_USER, .callers = &r->chain};
+    struct mkperf_sample *out = &raw.out;
 
     /* Only these members need a value. An initialiser would clear the whole array for every sample. */
+    *out = (struct mkperf_sample){
+        .flags = MKPERF_SAMPLE_NO_USER, .callers = &r->chain, .reads = raw.read};
     raw.misc = misc;
     raw.pid = 0;
     raw.chain = raw.raw = NULL;
     raw.nchain = 0;
     raw.nraw = 0;
-    raw.nreads = 0;
     if (!find_event(r, &c, &raw)) {
         return perfin_fail(r, "a sample of an unknown event");
     }
@@ -372,35 +372,25 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
     if (raw.longer) {
         return perfin_fail(r, "a sample is longer than its fields: it has more frames than nr");
     }
-    if (raw.event == PERFIN_MARK) {
+    if (out->event == PERFIN_MARK) {
         return read_mark(r, &raw);
     }
-    if (raw.event >= PERFIN_TRACE) {
-        struct mkperf_sched event = {.time_ns = raw.time, .core = raw.core};
-
-        if (raw.event - PERFIN_TRACE == MKPERF_TRACE_QUEUE) {
-            return read_queue_sample(r, &raw);
-        }
-        return read_sched_sample(r, &event, (enum mkperf_trace_point)(raw.event - PERFIN_TRACE),
-                                 raw.raw, raw.nraw);
+    if (out->event == PERFIN_TRACE + MKPERF_TRACE_QUEUE) {
+        return read_queue_sample(r, &raw);
     }
-    if (raw.core >= MKPERF_MODEL_CORES) {
+    if (out->event >= PERFIN_TRACE) {
+        return read_sched_sample(r, &raw);
+    }
+    if (out->core >= MKPERF_MODEL_CORES) {
         return perfin_fail(r, "a sample of a core beyond 4095");
     }
     unsigned mode = misc & PERF_RECORD_MISC_CPUMODE_MASK;
-    out.flags |= mode == PERF_RECORD_MISC_GUEST_KERNEL ? MKPERF_GUEST_KERNEL
-                 : mode == PERF_RECORD_MISC_GUEST_USER ? MKPERF_GUEST_USER
-                                                       : MKPERF_GUEST_NONE;
-    out.time_ns = raw.time;
-    out.period = raw.period;
-    out.more = r->session.model.aggregate_ms != 0 && raw.weight != 0 ? raw.weight - 1 : 0;
-    out.event = raw.event;
-    out.core = raw.core;
-    out.nreads = raw.nreads;
-    out.reads = raw.read;
+    out->flags |= mode == PERF_RECORD_MISC_GUEST_KERNEL ? MKPERF_GUEST_KERNEL
+                  : mode == PERF_RECORD_MISC_GUEST_USER ? MKPERF_GUEST_USER
+                                                        : MKPERF_GUEST_NONE;
     r->chain.n = 0;
     MKPERF_TRY(perfin_begin(r));
-    if (raw.event >= r->events) { /* one of a later session */
+    if (out->event >= r->events) { /* one of a later session */
         if (!MKPERF_SINK_HAS(r->sink, events)) {
             return perfin_fail(
                 r, "a session with other events begins here, which this output cannot hold");
@@ -408,18 +398,18 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
         r->events = r->session.model.nevents;
         MKPERF_TRY(mkperf_sink_events(r->sink, &r->session.model, r->e));
     }
-    MKPERF_TRY(perfin_pd_of(r, raw.pid, &out.pd));
-    MKPERF_TRY(split_chain(r, &raw, &out));
+    MKPERF_TRY(perfin_pd_of(r, raw.pid, &out->pd));
+    MKPERF_TRY(split_chain(r, &raw));
     if (raw.nchain == 0 && is_kernel_mode(misc)) {
-        add_kernel_frame(r, &out, raw.ip);
-    } else if (raw.nchain == 0 && add_user_frame(r, &out, raw.pid, raw.ip) != MKPERF_OK) {
-        return r->e->status;
+        add_kernel_frame(r, out, raw.ip);
+    } else if (raw.nchain == 0) {
+        MKPERF_TRY(add_user_frame(r, out, raw.pid, raw.ip));
     }
-    perfin_note_time(&r->seen, raw.time);
-    r->seen.samples += mkperf_sample_count(&out);
-    if (raw.core < MKPERF_MAX_CORES) {
-        r->seen.core[raw.core].samples += mkperf_sample_count(&out);
-        r->seen.ncores = raw.core >= r->seen.ncores ? raw.core + 1 : r->seen.ncores;
+    perfin_note_time(&r->seen, out->time_ns);
+    r->seen.samples += mkperf_sample_count(out);
+    if (out->core < MKPERF_MAX_CORES) {
+        r->seen.core[out->core].samples += mkperf_sample_count(out);
+        r->seen.ncores = out->core >= r->seen.ncores ? out->core + 1 : r->seen.ncores;
     }
-    return mkperf_sink_sample(r->sink, &out, r->e);
+    return mkperf_sink_sample(r->sink, out, r->e);
 }
