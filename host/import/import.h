@@ -148,6 +148,8 @@ bool mkperf_input_keeps(const char *path, const char *from);
  * periods except for timers: other samples count as 1.
  */
 mkperf_read_input mkperf_kprof_read;
+/* Returns whether the first records have types that exist and sizes that a record can have. */
+bool mkperf_kprof_is(const uint8_t *p, size_t n);
 enum mkperf_status mkperf_kprof_read_memory(const char *name, const void *p, size_t n,
                                             const struct mkperf_input *in,
                                             const struct mkperf_sink *sink, struct mkperf_error *e);

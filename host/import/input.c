@@ -96,7 +96,7 @@ static enum mkperf_status read_capture(const char *path, int fd, const struct mk
     return status;
 }
 
-enum { HEAD = 4096, RECORDS = 4 };
+enum { HEAD = 4096 };
 
 static bool is_json(const uint8_t *p, size_t n)
 {
@@ -106,32 +106,6 @@ static bool is_json(const uint8_t *p, size_t n)
         i++;
     }
     return i < n && p[i] == '{';
-}
-
-/* Returns whether the first records have types that exist and sizes that a record can have. */
-static bool is_kprof(const uint8_t *p, size_t n)
-{
-    size_t i = 0;
-
-    for (int records = 0; i < n && records < RECORDS; records++) {
-        uint64_t size = 0;
-        unsigned shift = 0;
-        if (p[i] < 1 || p[i] > 4) {
-            return false;
-        }
-        while (++i < n && shift < 28) {
-            size |= (uint64_t)(p[i] & 0x7f) << shift;
-            shift += 7;
-            if (p[i] < 0x80) {
-                break;
-            }
-        }
-        if (size < 13 || size > 65536 + 24) {
-            return false;
-        }
-        i += 1 + (size_t)size;
-    }
-    return n > 0;
 }
 
 /* Returns whether there is a 0, which delimits frames and which text does not have. */
@@ -158,7 +132,7 @@ static const struct {
 } inputs[] = {
     {"perf", "perf.data, as mkperf record writes it", "PERFILE2", NULL, read_perf, false},
     {"toperf", "samples.json of the seL4 profiler", NULL, is_json, mkperf_toperf_read, true},
-    {"kprof", "kpdata of Akaros", NULL, is_kprof, mkperf_kprof_read, true},
+    {"kprof", "kpdata of Akaros", NULL, mkperf_kprof_is, mkperf_kprof_read, true},
     {"exact", "counts of mkperf's plugin for QEMU", "mkperf-exact", NULL, mkperf_exact_read, false},
     {"raw", "a raw capture (mkperf record --raw)", NULL, is_capture, read_capture, true},
 };

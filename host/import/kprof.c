@@ -309,6 +309,21 @@ static bool read_varint(const struct kprof *k, uint64_t *at, uint64_t *out)
     return false;
 }
 
+bool mkperf_kprof_is(const uint8_t *p, size_t n)
+{
+    enum { RECORDS = 4, SMALLEST = 13, LARGEST = 65536 + 24 };
+    const struct kprof k = {.p = p, .n = n};
+    uint64_t at = 0, type, size;
+
+    for (int i = 0; at < n && i < RECORDS; i++, at += size) {
+        if (!read_varint(&k, &at, &type) || !read_varint(&k, &at, &size) || type < KPROF_KERNEL ||
+            type > KPROF_PROCESS || size < SMALLEST || size > LARGEST) {
+            return false;
+        }
+    }
+    return n > 0;
+}
+
 /* Reads the record at *at and moves *at past it. NULL: success; else why it is invalid. */
 static const char *record_at(const struct kprof *k, uint64_t *at, struct kprof_record *out)
 {
