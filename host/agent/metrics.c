@@ -68,7 +68,7 @@ static void put_weights(const struct series *s)
     for (uint32_t i = 0; i < s->w->weight_keys.count; i++) {
         const uint64_t *key = mkperf_hash_key(&s->w->weight_keys, i);
         const struct mkperf_event *event = &s->w->session.event[key[0]];
-        const char *pd = mkperf_pds_at(s->w->recorder->pds, (uint32_t)key[1])->name;
+        const char *pd = s->w->recorder->pds->pd[(uint32_t)key[1]].name;
         char text[MKPERF_MODEL_NAME + 2], room[64];
 
         snprintf(text, sizeof text, "%s%s", event->name, mkperf_event_modes(event));

@@ -72,7 +72,7 @@ static void open_window(struct agent_window *w)
     w->to = mkperf_checks_sink(w->checks);
     e.status = mkperf_sink_begin(&w->to, &w->session, &e);
     for (uint32_t i = 0; i < w->npds && e.status == MKPERF_OK; i++) {
-        e.status = mkperf_sink_pd(&w->to, mkperf_pds_at(r->pds, i), &e);
+        e.status = mkperf_sink_pd(&w->to, &r->pds->pd[i], &e);
     }
     if (e.status != MKPERF_OK) {
         spoil(w, &e);

@@ -25,7 +25,7 @@ void annotate_hits_find(struct annotate_hits *h, const struct mkperf_frames *f,
     *h = (struct annotate_hits){.hit = mkperf_xcalloc(chains, sizeof *h->hit),
                                 .function = mkperf_xcalloc(chains, sizeof *h->function)};
     for (uint32_t i = 0; i < chains; i++) {
-        struct mkperf_address address[MKPERF_PLACES_MAX]; /* the first one is the innermost */
+        struct mkperf_place address[MKPERF_PLACES_MAX]; /* the first one is the innermost */
         struct mkperf_chain_head head = mkperf_profile_head(p, i);
         struct annotate_hit *hit = &h->hit[h->n];
 

@@ -12,53 +12,35 @@ static void *member(const void *at, uint32_t offset)
     return (char *)(uintptr_t)at + offset;
 }
 
-static void *pointer_of(const void *at, const struct mkperf_shape_row *row)
+/* Members of any pointer type and of unsigned types of 4 and 8 bytes. */
+typedef char *any_pointer __attribute__((may_alias));
+typedef uint32_t small __attribute__((may_alias));
+typedef uint64_t large __attribute__((may_alias));
+
+static any_pointer *pointer_at(const void *at, const struct mkperf_shape_row *row)
 {
-    void *p;
-
-    memcpy(&p, member(at, row->at), sizeof p);
-    return p;
-}
-
-static void set_pointer(void *at, const struct mkperf_shape_row *row, void *p)
-{
-    memcpy(member(at, row->at), &p, sizeof p);
-}
-
-static uint64_t number_at(const void *at, uint32_t offset, uint32_t bytes)
-{
-    uint32_t small;
-    uint64_t large;
-
-    assert(bytes == sizeof small || bytes == sizeof large);
-    if (bytes == sizeof small) {
-        memcpy(&small, member(at, offset), sizeof small);
-        return small;
-    }
-    memcpy(&large, member(at, offset), sizeof large);
-    return large;
+    return member(at, row->at);
 }
 
 static void set_number(void *at, uint32_t offset, uint32_t bytes, uint64_t value)
 {
-    uint32_t small = (uint32_t)value;
-
-    if (bytes == sizeof small) {
-        memcpy(member(at, offset), &small, sizeof small);
+    if (bytes == sizeof(small)) {
+        *(small *)member(at, offset) = (uint32_t)value;
     } else if (bytes != 0) {
-        memcpy(member(at, offset), &value, sizeof value);
+        *(large *)member(at, offset) = value;
     }
 }
 
 /* Returns the number of elements of an array, or behind a pointer. */
 static uint64_t count_of(const void *at, const struct mkperf_shape_row *row)
 {
-    const char *p = pointer_of(at, row);
+    const char *p = *pointer_at(at, row);
 
     return p == NULL                           ? 0
            : row->kind == MKPERF_SHAPE_IS_TEXT ? strlen(p) + 1
-           : row->count_bytes != 0             ? number_at(at, row->count_at, row->count_bytes)
-                                               : 1;
+           : row->count_bytes == 0             ? 1
+           : row->count_bytes == sizeof(small) ? *(const small *)member(at, row->count_at)
+                                               : *(const large *)member(at, row->count_at);
 }
 
 void mkperf_shape_add(struct mkperf_shape_bytes *to, const void *p, size_t n)
@@ -79,7 +61,7 @@ void mkperf_shape_put(const struct mkperf_shape_row *rows, const void *at,
         } else if (row->kind == MKPERF_SHAPE_IS_INSIDE) {
             mkperf_shape_put(row->of, member(at, row->at), to);
         } else {
-            const char *p = pointer_of(at, row);
+            const char *p = *pointer_at(at, row);
             uint64_t n = count_of(at, row);
             mkperf_shape_add(to, &n, sizeof n);
             if (row->kind != MKPERF_SHAPE_IS_BEHIND) {
@@ -112,7 +94,7 @@ static void release(const struct mkperf_shape_row *rows, void *at, bool owned)
         if (row->kind == MKPERF_SHAPE_IS_INSIDE) {
             release(row->of, member(at, row->at), owned);
         } else if (row->kind != MKPERF_SHAPE_IS_BYTES) {
-            char *p = pointer_of(at, row);
+            char *p = *pointer_at(at, row);
             for (uint64_t i = 0, n = owned && row->of != NULL ? count_of(at, row) : 0; i < n; i++) {
                 release(row->of, p + i * row->bytes, true);
             }
@@ -120,7 +102,7 @@ static void release(const struct mkperf_shape_row *rows, void *at, bool owned)
                 continue;
             }
             free(owned ? p : NULL);
-            set_pointer(at, row, NULL);
+            *pointer_at(at, row) = NULL;
             set_number(at, row->count_at, row->count_bytes, 0);
             set_number(at, row->room_at, row->room_bytes, 0);
         }
@@ -142,7 +124,7 @@ static char *take_array(const struct mkperf_shape_row *row, void *at, uint64_t n
     for (uint64_t i = 0; row->of != NULL && i < n; i++) {
         release(row->of, p + i * row->bytes, false);
     }
-    set_pointer(at, row, p);
+    *pointer_at(at, row) = p;
     set_number(at, row->count_at, row->count_bytes, n);
     set_number(at, row->room_at, row->room_bytes, n);
     return p;
@@ -169,7 +151,7 @@ static bool take_rows(const struct mkperf_shape_row *rows, void *at,
                      (row->count_bytes == sizeof(uint32_t) && n > UINT32_MAX)))) {
             whole = false;
         } else if (row->kind == MKPERF_SHAPE_IS_BEHIND) {
-            p = pointer_of(at, row);
+            p = *pointer_at(at, row);
             whole = n == count_of(at, row);
         } else if (n != 0) {
             p = take_array(row, at, n, from);

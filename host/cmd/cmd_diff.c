@@ -195,7 +195,7 @@ static void print_heads(struct diff_command *c)
                         "{'type':'side','side':%s,'input':%s,'samples':%" PRIu64 ",'lost':%" PRIu64
                         "}\n",
                         side == REPORT_A ? "A" : "B", r->path, r->profile.totals.samples,
-                        mkperf_profile_lost(&r->profile));
+                        mkperf_lost_sum(r->profile.lost));
             report_warning_values(&r->frames, &c->values);
         } else if (!c->markdown) {
             printf("# %c:\n", "AB"[side]);

@@ -63,10 +63,10 @@ static enum mkperf_status put_function(struct exact *x, FILE *to, const struct m
     const char *name = colon != NULL && colon[1] != ':' ? colon + 1 : wanted;
     struct mkperf_module *found = NULL;
 
-    for (uint32_t i = 0; i <= mkperf_pds_count(pds); i++) {
-        bool last = i == mkperf_pds_count(pds);
-        struct mkperf_module *m = last ? kernel : mkperf_pds_module(pds, i);
-        const char *pd = last ? "kernel" : mkperf_pds_at(pds, i)->name;
+    for (uint32_t i = 0; i <= pds->n; i++) {
+        bool last = i == pds->n;
+        struct mkperf_module *m = last ? kernel : pds->module[i];
+        const char *pd = last ? "kernel" : pds->pd[i].name;
         bool named = name == wanted || (strlen(pd) == (size_t)(colon - wanted) &&
                                         strncmp(pd, wanted, (size_t)(colon - wanted)) == 0);
 

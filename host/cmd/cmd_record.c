@@ -71,7 +71,7 @@ static void show_progress(void *self)
 
 static const char *name_of_pd(const void *pds, uint32_t pd)
 {
-    return mkperf_pds_at(pds, pd)->name;
+    return ((const struct mkperf_pds *)pds)->pd[pd].name;
 }
 
 /* Prints wrong names, and with --quiet also what makes numbers doubtful. Otherwise the summary has that. */
@@ -265,8 +265,6 @@ static enum mkperf_status record_target(struct record *rec, struct mkperf_error 
     struct mkperf_stream *s = r->stream;
     const struct mkperf_totals *checked = mkperf_checks_totals(rec->checks);
     const struct mkperf_interactions *interactions = s->totals.interactions;
-    const struct mkperf_warnings w = {
-        .session = &s->session, .totals = &s->totals, .pd_name = name_of_pd, .names = r->pds};
 
     if (checked != NULL) {
         s->totals = *checked;
@@ -279,7 +277,8 @@ static enum mkperf_status record_target(struct record *rec, struct mkperf_error 
         if (!o->quiet) {
             show_summary(rec, mkperf_perfdata_bytes(r->perfdata));
         }
-        mkperf_warnings_each(&w, print_summary_warning, rec);
+        mkperf_warnings_each(&s->session, &s->totals, name_of_pd, r->pds, print_summary_warning,
+                             rec);
     }
     return status;
 }

@@ -90,20 +90,19 @@ static void print_start(const struct script_command *c, const struct mkperf_prof
 
 /* Prints a frame. `inferred`: only registers show that it is in the chain (docs/stock.md). */
 static void print_frame(const struct script_command *c, const struct mkperf_frames *f,
-                        const struct mkperf_address *a, bool inferred)
+                        const struct mkperf_place *a, bool inferred)
 {
     struct mkperf_module *m = mkperf_frames_module(f, a->pd, a->kernel);
-    uint64_t inside = a->is_return && a->addr ? a->addr - 1 : a->addr;
     struct mkperf_symbol symbol;
 
     putchar(c->flat ? ' ' : '\t');
     if (c->fields & FIELD_IP) {
-        printf("%16" PRIx64, a->addr);
+        printf("%16" PRIx64, a->addr + a->is_return);
     }
-    if ((c->fields & FIELD_SYM) && m && mkperf_symbol_at(m, inside, &symbol)) {
+    if ((c->fields & FIELD_SYM) && m && mkperf_symbol_at(m, a->addr, &symbol)) {
         printf(" %s", symbol.name);
         if (c->fields & FIELD_SYMOFF) {
-            printf("+0x%" PRIx64, a->addr - symbol.start);
+            printf("+0x%" PRIx64, a->addr + a->is_return - symbol.start);
         }
     } else if (c->fields & FIELD_SYM) {
         printf(" [unknown]");
@@ -123,7 +122,7 @@ static void print_frame(const struct script_command *c, const struct mkperf_fram
     }
     if (c->fields & FIELD_SRCLINE) {
         struct mkperf_line line;
-        if (m && mkperf_lines_at(m, inside, &line, 1) > 0 && line.file) {
+        if (m && mkperf_lines_at(m, a->addr, &line, 1) > 0 && line.file) {
             printf("\n  %s:%d", basename(line.file), line.line);
         }
     }
@@ -144,7 +143,7 @@ static enum mkperf_status print_samples(struct script_command *c, const struct m
     }
     const struct mkperf_profile_sample *sample = p->samples.map;
     for (size_t i = 0; i < p->samples.count && !ferror(stdout); i++) {
-        struct mkperf_address address[MKPERF_PLACES_MAX];
+        struct mkperf_place address[MKPERF_PLACES_MAX];
         struct mkperf_chain_head head = mkperf_profile_head(p, sample[i].chain);
         bool inferred = mkperf_places_inferred(&p->places, head.event) &&
                         !mkperf_places_ambiguous(&p->places, head.pd);

@@ -180,11 +180,6 @@ static void put_figure(void *self, bool warns, const char *title, const char *te
     }
 }
 
-static const char *profile_pd_name(const void *self, uint32_t pd)
-{
-    return mkperf_profile_pd_name(self, pd);
-}
-
 /* Makes a recording and checks it. sched: with scheduling events. */
 static enum mkperf_status check_recording(struct selftest *s, const char *path, bool sched,
                                           struct mkperf_error *e)
@@ -234,9 +229,7 @@ static enum mkperf_status check_recording(struct selftest *s, const char *path, 
                t->complete ? "" : "; the counts do not match the target's: more may be lost");
         mkperf_figures_texts(MKPERF_FIGURE_SUMMARY, MKPERF_SECTION_FIRST, MKPERF_SECTION_END, t,
                              put_figure, s);
-        const struct mkperf_warnings w = {
-            .session = session, .totals = t, .pd_name = profile_pd_name, .names = &profile};
-        mkperf_warnings_each(&w, put_warning_figure, s);
+        mkperf_places_warnings(&profile.places, t, put_warning_figure, s);
     }
     mkperf_frames_close(&frames);
     mkperf_profile_free(&profile);

@@ -221,7 +221,7 @@ static void add_marker(struct firefox *f, struct firefox_marker marker)
 
 static uint32_t text_number(const struct firefox *f, const char *text)
 {
-    return mkperf_places_text_number(&f->c->places, text);
+    return mkperf_hash_text_number(&f->c->places.texts, text);
 }
 
 /* Writes a member with the name of a PD, "" for nobody. */
@@ -621,9 +621,7 @@ static void find_mark_ends(struct firefox *f)
         struct mkperf_phase phase = {.pd = mark[i].pd, .id = mark[i].id, .name = mark[i].name};
         struct mkperf_phase_begin begin = {.time_ns = mark[i].time_ns, .tag = i};
         f->mark_end[i] = OPEN;
-        if (mark[i].kind == MKPERF_MARK_BEGIN) {
-            mkperf_marks_begin(&marks, &phase, &begin);
-        } else if (mark[i].kind == MKPERF_MARK_END && mkperf_marks_end(&marks, &phase, &begin)) {
+        if (mkperf_marks_add(&marks, mark[i].kind, &phase, &begin)) {
             f->mark_end[begin.tag] = mark[i].time_ns;
             f->mark_end[i] = SKIPPED;
         }

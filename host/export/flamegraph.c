@@ -183,7 +183,7 @@ static uint64_t gone(const struct mkperf_tree *t, uint32_t node)
 
 static void put_subtitle(const struct picture *p, const struct mkperf_profile *c, uint32_t event)
 {
-    uint64_t lost = mkperf_profile_lost(c), all = 0;
+    uint64_t lost = mkperf_lost_sum(c->lost), all = 0;
     char room[32];
 
     for (uint32_t i = 0; i < c->nevents; i++) {
@@ -202,7 +202,7 @@ static void put_subtitle(const struct picture *p, const struct mkperf_profile *c
         mkperf_textout_xml(p->t, p->x->base_name != NULL ? p->x->base_name : "another profile");
         mkperf_textout_printf(
             p->t, " (%" PRIu64 " samples, lost %" PRIu64 "; %.2f%% in frames that are gone)",
-            p->x->base->total[event].samples, mkperf_profile_lost(p->x->base),
+            p->x->base->total[event].samples, mkperf_lost_sum(p->x->base->lost),
             mkperf_percent(gone(&p->tree->tree, 0), p->all[1]));
     }
     mkperf_textout_puts(p->t, "</text>\n");

@@ -92,7 +92,7 @@ static enum mkperf_status print_sample(void *self, const struct mkperf_sample *s
 {
     struct jsonl *j = self;
     struct mkperf_textout *t = &j->text;
-    struct mkperf_address address[MKPERF_PLACES_MAX];
+    struct mkperf_place address[MKPERF_PLACES_MAX];
     uint32_t place[MKPERF_PLACES_MAX];
     char room[32];
     uint32_t n =

@@ -118,7 +118,7 @@ static void put_resource_profiles(struct otlp *o)
     put_resource_attribute(o, "mkperf.platform", o->c->places.session.platform);
     put_resource_attribute(o, "mkperf.cpu", o->c->places.session.cpu);
     put_resource_attribute(o, "mkperf.image", o->c->places.session.image);
-    snprintf(lost, sizeof lost, "%" PRIu64, mkperf_profile_lost(o->c));
+    snprintf(lost, sizeof lost, "%" PRIu64, mkperf_lost_sum(o->c->lost));
     put_resource_attribute(o, "mkperf.lost_samples", lost);
     pb_end(&o->f, inner);
     inner = pb_begin(&o->f, RESOURCE_PROFILES_SCOPES);

@@ -230,9 +230,9 @@ static enum mkperf_status find_programs(struct exact *x, const struct mkperf_inp
     struct mkperf_module *module;
 
     MKPERF_TRY(mkperf_pds_new(&config, x->symbols, &x->pds, x->e));
-    for (uint32_t i = 0; i < mkperf_pds_count(x->pds); i++) {
-        if ((module = mkperf_pds_module(x->pds, i)) != NULL) {
-            add_program(x, mkperf_pds_at(x->pds, i), module);
+    for (uint32_t i = 0; i < x->pds->n; i++) {
+        if ((module = x->pds->module[i]) != NULL) {
+            add_program(x, &x->pds->pd[i], module);
         }
     }
     mkperf_pds_describe(x->pds, &session);

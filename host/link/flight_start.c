@@ -89,12 +89,11 @@ static const char *read_fault(char *text, const struct mkperf_pds *pds, mkperf_C
     if (!find_pd(pds, text, &thread)) {
         return "no PD has that name (names come from the image, or from --system)";
     }
-    for (uint32_t i = 0; i < (thread != 0 ? 1 : mkperf_pds_count(pds)); i++) {
+    for (uint32_t i = 0; i < (thread != 0 ? 1 : pds->n); i++) {
         if (c->dump_on_fault_count == MKPERF_MAX_FAULTS) {
             return thread != 0 ? "too many PDs" : "the system has too many PDs: name some";
         }
-        c->dump_on_fault[c->dump_on_fault_count++] =
-            thread != 0 ? thread : mkperf_pds_at(pds, i)->thread + 2;
+        c->dump_on_fault[c->dump_on_fault_count++] = thread != 0 ? thread : pds->pd[i].thread + 2;
     }
     return NULL;
 }

@@ -262,7 +262,7 @@ static enum mkperf_status choose_pd(const struct choice *c, const struct mkperf_
 static bool below(const struct mkperf_pds *pds, const struct mkperf_pd *pd,
                   const struct mkperf_pd *top)
 {
-    for (uint32_t i = 0; pd != NULL && pd->parent != NULL && i < mkperf_pds_count(pds); i++) {
+    for (uint32_t i = 0; pd != NULL && pd->parent != NULL && i < pds->n; i++) {
         pd = mkperf_pds_named(pds, pd->parent, strlen(pd->parent));
         if (pd == top) {
             return true;
@@ -284,8 +284,8 @@ static enum mkperf_status choose_named(const struct choice *c, const char *list,
                 c->option, (int)n, at);
         }
         MKPERF_TRY(choose_pd(c, pd, e));
-        for (uint32_t i = 0; subtree && i < mkperf_pds_count(c->pds); i++) {
-            const struct mkperf_pd *child = mkperf_pds_at(c->pds, i);
+        for (uint32_t i = 0; subtree && i < c->pds->n; i++) {
+            const struct mkperf_pd *child = &c->pds->pd[i];
             MKPERF_TRY(below(c->pds, child, pd) ? choose_pd(c, child, e) : MKPERF_OK);
         }
         at = at[n] == ',' ? at + n + 1 : NULL;
@@ -310,5 +310,5 @@ enum mkperf_status mkperf_filter(struct mkperf_record_options *o, const struct m
 
 const char *mkperf_recorder_pd(const struct mkperf_recorder *r, uint64_t thread)
 {
-    return thread != 0 ? mkperf_pds_at(r->pds, mkperf_pds_find(r->pds, thread - 2))->name : "";
+    return thread != 0 ? r->pds->pd[mkperf_pds_find(r->pds, thread - 2)].name : "";
 }

@@ -46,8 +46,7 @@ static bool observable(const struct observing *t, unsigned i)
     const struct mkperf_system_pd *pd = &t->system->pd[i];
 
     return i != t->index && !is_elsewhere(t, i) &&
-           (pd->parent == (int)t->index || slot_of(t, i) != 0) &&
-           mkperf_pds_module(t->r->pds, i) != NULL;
+           (pd->parent == (int)t->index || slot_of(t, i) != 0) && t->r->pds->module[i] != NULL;
 }
 
 /* Returns whether a PD runs whenever it can: on the profiler's core, with an unlimited budget, and no PD other than the profiler
@@ -120,7 +119,7 @@ static enum mkperf_status send_pd(struct observing *t, unsigned i, struct mkperf
     const unsigned ends = 2 * t->system->nchannels;
     unsigned ends_done = 0;
     size_t n, done = 0;
-    const struct mkperf_module *module = mkperf_pds_module(t->r->pds, i);
+    const struct mkperf_module *module = t->r->pds->module[i];
     uint64_t *site = mkperf_module_system_calls(module, &n);
 
     do {

@@ -39,7 +39,7 @@ enum mkperf_status mkperf_recorder_connect(struct mkperf_recorder *r, struct mkp
 
 void mkperf_recorder_keep_elfs(struct mkperf_recorder *r)
 {
-    uint32_t npds = mkperf_pds_count(r->pds);
+    uint32_t npds = r->pds->n;
     struct mkperf_session session = {.nevents = 0};
     struct mkperf_error e = {.status = MKPERF_OK};
     struct mkperf_module *kernel = NULL;
@@ -56,7 +56,7 @@ void mkperf_recorder_keep_elfs(struct mkperf_recorder *r)
     }
     e.status = MKPERF_OK; /* a kernel that cannot be opened has no copy */
     for (uint32_t i = 0; i <= npds; i++) {
-        const struct mkperf_module *m = i < npds ? mkperf_pds_module(r->pds, i) : kernel;
+        const struct mkperf_module *m = i < npds ? r->pds->module[i] : kernel;
         if (m != NULL) {
             elf[n].path = mkperf_module_path(m);
             elf[n].bytes = mkperf_module_file(m, &elf[n].n);
@@ -113,7 +113,7 @@ static enum mkperf_status check_session(const struct mkperf_recorder *r, const m
 static enum mkperf_status choose_words(struct mkperf_recorder *r, mkperf_Configure *c,
                                        struct mkperf_error *e)
 {
-    const struct mkperf_image *image = mkperf_pds_image(r->pds);
+    const struct mkperf_image *image = r->pds->image;
     struct mkperf_image_place place[MKPERF_STAMP_QUEUES][2];
 
     if (!r->options.queues) {

@@ -70,29 +70,30 @@ void mkperf_cores_write(const struct mkperf_totals *t, FILE *out)
 
 bool mkperf_cores_line(struct mkperf_totals *t, const char *key, const char *value)
 {
-    struct mkperf_core c = {.samples = 0};
-    unsigned core, state;
-    int n = 0;
+    enum { FIRST = 6, NUMBERS = FIRST + MKPERF_LOST_PLACES + 1 }; /* an older mkperf wrote fewer */
+    uint64_t v[NUMBERS] = {0};
+    unsigned n = 0;
 
     if (strcmp(key, "core") != 0) {
         return false;
     }
-    if (sscanf(value, "%u %u %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 "%n", &core, &state,
-               &c.samples, &c.late_events, &c.began_ns, &c.ended_ns, &n) != 6 ||
-        core >= MKPERF_MAX_CORES || state > MKPERF_CORE_ABSENT) {
-        return true; /* a later mkperf wrote this line */
-    }
-    c.state = (enum mkperf_core_state)state;
-    for (unsigned k = 0; k <= MKPERF_LOST_PLACES; k++) {
-        int more = 0;
-        if (sscanf(value += n, " %" SCNu64 "%n",
-                   k < MKPERF_LOST_PLACES ? &c.lost[k] : &c.late_answers, &more) != 1) {
+    for (char *end; n < NUMBERS; n++, value = end) {
+        v[n] = strtoull(value, &end, 10);
+        if (end == value) {
             break;
         }
-        n = more;
     }
-    t->core[core] = c;
-    t->ncores = core >= t->ncores ? core + 1 : t->ncores;
+    if (n >= FIRST && v[0] < MKPERF_MAX_CORES && v[1] <= MKPERF_CORE_ABSENT) {
+        struct mkperf_core *c = &t->core[v[0]];
+        *c = (struct mkperf_core){.state = (enum mkperf_core_state)v[1],
+                                  .samples = v[2],
+                                  .late_events = v[3],
+                                  .began_ns = v[4],
+                                  .ended_ns = v[5],
+                                  .late_answers = v[NUMBERS - 1]};
+        memcpy(c->lost, v + FIRST, sizeof c->lost);
+        t->ncores = v[0] >= t->ncores ? (unsigned)v[0] + 1 : t->ncores;
+    }
     return true;
 }
 

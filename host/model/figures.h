@@ -144,14 +144,6 @@ extern const char *const mkperf_warning_names[MKPERF_WARNING_LEVELS]; /* "note",
 /* Called for a line of the list, which has no line's end. */
 typedef void mkperf_put_warning(void *self, enum mkperf_warning_level level, const char *text);
 
-/* The sources of the list. pd_name returns the name of a PD, never NULL. */
-struct mkperf_warnings {
-    const struct mkperf_session *session;
-    const struct mkperf_totals *totals;
-    const char *(*pd_name)(const void *names, uint32_t pd);
-    const void *names;
-};
-
 /*
  * What must be known before any figure, because the system was not the one that the user means: PDs faulted, none ran, or
  * recording took much of a core. Each is first in the list of warnings, in the head of each report and in explain's page.
@@ -162,8 +154,10 @@ enum { MKPERF_FIRST_TEXT = 256 };
 bool mkperf_first(enum mkperf_first which, const struct mkperf_totals *t,
                   char text[MKPERF_FIRST_TEXT]);
 
-/* Calls put for each line; a recording without problems has none. */
-void mkperf_warnings_each(const struct mkperf_warnings *w, mkperf_put_warning *put, void *self);
+/* Calls put for each line; a recording without problems has none. pd_name returns the name of a PD, never NULL. */
+void mkperf_warnings_each(const struct mkperf_session *session, const struct mkperf_totals *t,
+                          const char *(*pd_name)(const void *names, uint32_t pd), const void *names,
+                          mkperf_put_warning *put, void *self);
 
 /* ---- counts of a session's events by PD, in addition to samples (interactions.c). relays.h compares the two. ---- */
 

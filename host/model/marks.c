@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Pairs the marks of phases: see marks.h. */
-#include "marks.h"
+/* Pairs the marks of phases, see model.h. */
+#include "model.h"
 
 /* A begin of a phase. It is in the list of its phase's begins that have no end yet, or, if it is
  * unused, in the list of unused ones. */
@@ -9,46 +9,36 @@ struct mkperf_begun {
     uint32_t next; /* index + 1 of the next one in the list; 0: this is the last one */
 };
 
-/* Returns the list of a phase's begins. */
-static uint32_t *list_of(struct mkperf_marks *m, const struct mkperf_phase *phase)
+bool mkperf_marks_add(struct mkperf_marks *m, enum mkperf_mark_kind kind,
+                      const struct mkperf_phase *phase, struct mkperf_phase_begin *begin)
 {
-    uint64_t key[2] = {phase->pd | (uint64_t)phase->id << 32, phase->name};
-    uint32_t number = mkperf_hash_number(&m->phases, key, 2);
+    const uint64_t key[2] = {phase->pd | (uint64_t)phase->id << 32, phase->name};
 
-    MKPERF_GROW(m->last, m->last_room, m->phases.count);
-    return &m->last[number];
-}
-
-void mkperf_marks_begin(struct mkperf_marks *m, const struct mkperf_phase *phase,
-                        const struct mkperf_phase_begin *begin)
-{
-    uint32_t *list = list_of(m, phase);
-    uint32_t at = m->unused;
-
-    if (at != 0) {
-        m->unused = m->begun[at - 1].next;
-    } else {
-        MKPERF_GROW(m->begun, m->begun_room, m->nbegun + 1);
-        at = ++m->nbegun;
-    }
-    m->begun[at - 1] = (struct mkperf_begun){.begin = *begin, .next = *list};
-    *list = at;
-}
-
-bool mkperf_marks_end(struct mkperf_marks *m, const struct mkperf_phase *phase,
-                      struct mkperf_phase_begin *begin)
-{
-    uint32_t *list = list_of(m, phase);
-    uint32_t at = *list;
-
-    if (at == 0) {
+    if (kind == MKPERF_MARK_POINT) {
         return false;
     }
-    *begin = m->begun[at - 1].begin;
-    *list = m->begun[at - 1].next;
-    m->begun[at - 1].next = m->unused;
-    m->unused = at;
-    return true;
+    uint32_t number = mkperf_hash_number(&m->phases, key, 2), at = m->unused;
+    MKPERF_GROW(m->last, m->last_room, m->phases.count);
+    uint32_t *list = &m->last[number];
+    if (kind == MKPERF_MARK_BEGIN) {
+        if (at != 0) {
+            m->unused = m->begun[at - 1].next;
+        } else {
+            MKPERF_GROW(m->begun, m->begun_room, m->nbegun + 1);
+            at = ++m->nbegun;
+        }
+        m->begun[at - 1] = (struct mkperf_begun){.begin = *begin, .next = *list};
+        *list = at;
+        return false;
+    }
+    at = *list;
+    if (at != 0) {
+        *begin = m->begun[at - 1].begin;
+        *list = m->begun[at - 1].next;
+        m->begun[at - 1].next = m->unused;
+        m->unused = at;
+    }
+    return at != 0;
 }
 
 void mkperf_marks_free(struct mkperf_marks *m)

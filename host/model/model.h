@@ -237,7 +237,7 @@ struct mkperf_core {
 enum mkperf_mark_kind {
     MKPERF_MARK_POINT,
     MKPERF_MARK_BEGIN,
-    MKPERF_MARK_END, /* the end of a phase; marks.h finds its begin */
+    MKPERF_MARK_END, /* the end of a phase; mkperf_marks_add finds its begin */
 };
 
 struct mkperf_mark {
@@ -247,6 +247,36 @@ struct mkperf_mark {
     uint32_t id;      /* the program's number for it */
     const char *name; /* the program's, never NULL; valid during the call */
 };
+
+/*
+ * Which begin of a phase an end belongs to: the latest one with the end's PD, id and name that has
+ * no end yet. Phases with different ids may therefore overlap, and equal ones may nest.
+ *
+ *     begin 7   begin 8   end 7   end 8        two phases
+ *     begin 7   begin 7   end 7                one phase; the first begin has no end, which was lost
+ */
+
+struct mkperf_phase {
+    uint32_t pd, id, name; /* name: a number that the caller gave to it */
+};
+
+struct mkperf_phase_begin {
+    uint64_t time_ns;
+    uint64_t tag; /* the caller's */
+};
+
+struct mkperf_marks { /* all zero: no mark yet */
+    struct mkperf_hash phases;
+    uint32_t *last; /* for each phase the latest begin without an end: 1 + its index in `begun` */
+    uint32_t last_room;
+    struct mkperf_begun *begun;
+    uint32_t nbegun, begun_room, unused; /* unused: the first one of a list, + 1; 0: none */
+};
+
+/* Adds a mark; marks are in the order of their times. Returns whether it ends a phase; then *begin is that of the phase's begin. */
+bool mkperf_marks_add(struct mkperf_marks *m, enum mkperf_mark_kind kind,
+                      const struct mkperf_phase *phase, struct mkperf_phase_begin *begin);
+void mkperf_marks_free(struct mkperf_marks *m);
 
 /* ---- scheduling events: those of one core are in the order of time ---- */
 

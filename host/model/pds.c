@@ -5,29 +5,7 @@
  */
 #include "pds.h"
 
-#include "system/system.h"
-
 enum { WHY = 1024, LISTED = 8 }; /* bytes of a reason; differences in a warning */
-
-struct mkperf_pds {
-    struct mkperf_symbols *symbols;
-    struct mkperf_pds_config config;
-    struct mkperf_system *system; /* NULL: none was given */
-    char *system_directory;       /* directory of the .system file, where ELFs are by default */
-    bool settled;
-    bool system_fits;           /* the PDs of `system` are the first ones here, in its order */
-    struct mkperf_image *image; /* NULL: the first PDs are those of `system` */
-    struct mkperf_queue queue[MKPERF_STAMP_QUEUES]; /* those of `image` */
-    char *windows;                                  /* the domain schedule; NULL: none */
-    struct mkperf_finder *finder;
-    char image_id[MKPERF_IMAGE_TEXT];
-    char *unverified; /* NULL with an image */
-    char *kernel, *kernel_unnamed;
-    struct mkperf_build_id kernel_build_id;
-    uint32_t n;
-    struct mkperf_pd pd[MKPERF_MAX_PDS]; /* with copies of their texts */
-    struct mkperf_module *module[MKPERF_MAX_PDS];
-};
 
 /* Searches --elf-path, or without it the directory of the .system file. The caller frees the path. NULL: it is not there. */
 static char *find_of_system(const struct mkperf_pds *p, const char *name)
@@ -518,16 +496,6 @@ uint32_t mkperf_pds_find(struct mkperf_pds *p, uint64_t thread)
     return id;
 }
 
-uint32_t mkperf_pds_count(const struct mkperf_pds *p)
-{
-    return p->n;
-}
-
-const struct mkperf_pd *mkperf_pds_at(const struct mkperf_pds *p, uint32_t id)
-{
-    return &p->pd[id];
-}
-
 const struct mkperf_pd *mkperf_pds_named(const struct mkperf_pds *p, const char *name, size_t n)
 {
     for (uint32_t i = 0; i < p->n; i++) {
@@ -538,19 +506,9 @@ const struct mkperf_pd *mkperf_pds_named(const struct mkperf_pds *p, const char 
     return NULL;
 }
 
-struct mkperf_module *mkperf_pds_module(const struct mkperf_pds *p, uint32_t id)
-{
-    return p->module[id];
-}
-
 const struct mkperf_system *mkperf_pds_system(const struct mkperf_pds *p)
 {
     return p->system_fits ? p->system : NULL;
-}
-
-bool mkperf_pds_settled(const struct mkperf_pds *p)
-{
-    return p->settled;
 }
 
 /* Returns the number of cores that the target has at least, from the .system file's `cpu` and from the kernel's
@@ -587,9 +545,4 @@ void mkperf_pds_describe(const struct mkperf_pds *p, struct mkperf_session *sess
     session->nqueues = p->image != NULL ? p->image->nqueues : 0;
     session->queue = p->queue;
     session->windows = p->windows;
-}
-
-const struct mkperf_image *mkperf_pds_image(const struct mkperf_pds *p)
-{
-    return p->image;
 }

@@ -14,12 +14,9 @@
 #define MKPERF_HOST_MODEL_PDS_H
 
 #include "model.h"
+#include "system/system.h"
 
 enum { MKPERF_MAX_PDS = 1024 };
-
-struct mkperf_pds;
-struct mkperf_system;
-struct mkperf_image;
 
 struct mkperf_pds_config {
     const char *system;   /* path of the .system file, NULL */
@@ -32,6 +29,27 @@ struct mkperf_pds_config {
     bool later;
     void (*warn)(void *self, const char *text); /* called for an ELF that is missing or unusable */
     void *self;
+};
+
+/* The registry. Others read its PDs, and their modules; strings of a PD live as long as it. */
+struct mkperf_pds {
+    struct mkperf_symbols *symbols;
+    struct mkperf_pds_config config;
+    struct mkperf_system *system; /* NULL: none was given */
+    char *system_directory;       /* directory of the .system file, where ELFs are by default */
+    bool settled;                 /* it has the PDs of the image, or of the .system file */
+    bool system_fits;             /* the PDs of `system` are the first ones here, in its order */
+    struct mkperf_image *image;   /* NULL: the first PDs are those of `system` */
+    struct mkperf_queue queue[MKPERF_STAMP_QUEUES]; /* those of `image` */
+    char *windows;                                  /* the domain schedule; NULL: none */
+    struct mkperf_finder *finder;
+    char image_id[MKPERF_IMAGE_TEXT];
+    char *unverified; /* NULL with an image */
+    char *kernel, *kernel_unnamed;
+    struct mkperf_build_id kernel_build_id;
+    uint32_t n;                                   /* PDs, by id */
+    struct mkperf_pd pd[MKPERF_MAX_PDS];          /* with copies of their texts */
+    struct mkperf_module *module[MKPERF_MAX_PDS]; /* NULL: the PD has none */
 };
 
 /*
@@ -51,7 +69,6 @@ void mkperf_pds_free(struct mkperf_pds *p);
  */
 enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_image *image,
                                      const char *unverified, struct mkperf_error *e);
-bool mkperf_pds_settled(const struct mkperf_pds *p);
 /* Stores in a session what the registry knows: kernel, image, cores, queues. All lives as long as p. */
 void mkperf_pds_describe(const struct mkperf_pds *p, struct mkperf_session *session);
 
@@ -64,16 +81,8 @@ bool mkperf_pds_other_thread(const char *name, uint64_t *thread);
 /* Returns the id of the PD with this identity, and adds the PD if it is new. */
 uint32_t mkperf_pds_find(struct mkperf_pds *p, uint64_t thread);
 
-uint32_t mkperf_pds_count(const struct mkperf_pds *p);
-/* Returns a PD by its id. It is valid until the next mkperf_pds_find; its strings live as long as
- * p. */
-const struct mkperf_pd *mkperf_pds_at(const struct mkperf_pds *p, uint32_t id);
 /* Returns the PD whose name has the n bytes of `name`, or NULL if there is none. */
 const struct mkperf_pd *mkperf_pds_named(const struct mkperf_pds *p, const char *name, size_t n);
-/* Returns NULL if the PD has no module. */
-struct mkperf_module *mkperf_pds_module(const struct mkperf_pds *p, uint32_t id);
-/* Returns the image's own list, or NULL if there is none. */
-const struct mkperf_image *mkperf_pds_image(const struct mkperf_pds *p);
 /* Returns the .system file's content, in which a PD's index is its id, or NULL if there is none, or it does not
  * describe the image that runs. */
 const struct mkperf_system *mkperf_pds_system(const struct mkperf_pds *p);

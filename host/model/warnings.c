@@ -18,7 +18,6 @@ const char *const mkperf_warning_names[MKPERF_WARNING_LEVELS] = {
     [MKPERF_NOTE] = "note", [MKPERF_WARNING] = "warning", [MKPERF_ERROR] = "ERROR"};
 
 struct list {
-    const struct mkperf_warnings *of;
     mkperf_put_warning *put;
     void *self;
 };
@@ -80,10 +79,11 @@ bool mkperf_first(enum mkperf_first which, const struct mkperf_totals *t,
     }
 }
 
-void mkperf_warnings_each(const struct mkperf_warnings *w, mkperf_put_warning *put, void *self)
+void mkperf_warnings_each(const struct mkperf_session *session, const struct mkperf_totals *t,
+                          const char *(*pd_name)(const void *names, uint32_t pd), const void *names,
+                          mkperf_put_warning *put, void *self)
 {
-    struct list l = {w, put, self};
-    const struct mkperf_totals *t = w->totals;
+    struct list l = {put, self};
     char text[512], room[MKPERF_CORE_PROBLEM_TEXT], first[MKPERF_FIRST_TEXT];
 
     for (unsigned i = 0; i < MKPERF_FIRSTS; i++) {
@@ -91,19 +91,19 @@ void mkperf_warnings_each(const struct mkperf_warnings *w, mkperf_put_warning *p
             put(self, MKPERF_ERROR, first);
         }
     }
-    if (w->session->unverified != NULL) {
-        add_line(&l, MKPERF_NOTE, "names are unverified: %s", w->session->unverified);
+    if (session->unverified != NULL) {
+        add_line(&l, MKPERF_NOTE, "names are unverified: %s", session->unverified);
     }
     for (unsigned i = 0; i < t->nsuspects; i++) {
         uint32_t pd = t->suspect[i].pd;
-        const char *name = pd == MKPERF_SUSPECT_KERNEL ? "kernel" : w->pd_name(w->names, pd);
+        const char *name = pd == MKPERF_SUSPECT_KERNEL ? "kernel" : pd_name(names, pd);
         add_line(&l, MKPERF_ERROR, "%s",
                  mkperf_suspect_text(&t->suspect[i], name, text, sizeof text));
     }
-    for (unsigned i = 0; mkperf_cores_warning(w->session, i, text); i++) {
+    for (unsigned i = 0; mkperf_cores_warning(session, i, text); i++) {
         add_line(&l, MKPERF_WARNING, "%s", text);
     }
-    if (mkperf_aggregate_text(l.of->session, text)) {
+    if (mkperf_aggregate_text(session, text)) {
         add_line(&l, MKPERF_NOTE, "%s", text);
     }
     for (unsigned i = 0; i < t->ncores; i++) {
@@ -122,12 +122,12 @@ void mkperf_warnings_each(const struct mkperf_warnings *w, mkperf_put_warning *p
     if (t->marks_lost != 0) {
         add_line(&l, MKPERF_NOTE, "%" PRIu64 " marks were lost", t->marks_lost);
     }
-    mkperf_figures_texts(MKPERF_FIGURE_HEAD, MKPERF_SECTION_FIRST, MKPERF_SECTION_END, w->totals,
+    mkperf_figures_texts(MKPERF_FIGURE_HEAD, MKPERF_SECTION_FIRST, MKPERF_SECTION_END, t,
                          add_figure, &l);
-    for (unsigned i = 0; i < w->session->nevents; i++) {
+    for (unsigned i = 0; i < session->nevents; i++) {
         if (t->enabled_ns[i] != 0) {
             add_line(&l, MKPERF_NOTE, "event %s multiplexed: counted %.2f %% of the time",
-                     w->session->event[i].name, mkperf_percent(t->running_ns[i], t->enabled_ns[i]));
+                     session->event[i].name, mkperf_percent(t->running_ns[i], t->enabled_ns[i]));
         }
     }
     if (t->cut) {

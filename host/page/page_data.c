@@ -95,7 +95,7 @@ static uint32_t add_chain(struct mkperf_tree *t, struct maker *m, uint32_t chain
 static uint64_t offset_of(const struct maker *m, uint32_t chain, const uint64_t *start)
 {
     uint32_t function[MKPERF_FRAMES_MAX];
-    struct mkperf_address address[MKPERF_PLACES_MAX];
+    struct mkperf_place address[MKPERF_PLACES_MAX];
     struct mkperf_symbol symbol;
 
     if (mkperf_profile_addresses(m->p, chain, address) == 0) {
@@ -171,7 +171,7 @@ static void put_json(struct maker *m)
                 "],'cores':%u,'from':'%" PRIu64 "','to':'%" PRIu64 "','samples':%zu,'lost':%" PRIu64
                 ",'complete':%hhd,'live':%hhd,'speedscope':%hhd"
                 ",'older':{'samples':%zu,'marks':%zu,'losses':%zu},'warnings':[",
-                p->cores_seen, m->first, m->last, in->samples, mkperf_profile_lost(p),
+                p->cores_seen, m->first, m->last, in->samples, mkperf_lost_sum(p->lost),
                 p->totals.complete, in->live, in->speedscope, in->older_samples, in->older_marks,
                 in->older_losses);
     mkperf_profile_warnings(p, put_warning, t);
@@ -210,6 +210,7 @@ static void put_json(struct maker *m)
     }
     mkperf_json(t, "],'texts':[");
     for (uint32_t i = 0; i < m->texts.count; i++) {
+
         mkperf_json(t, ",%s", mkperf_frames_text(m->f, (uint32_t)*mkperf_hash_key(&m->texts, i)));
     }
     mkperf_json(t, "]");

@@ -2,32 +2,33 @@
 /* The sums of charged time, see profile.h. */
 #include "profile.h"
 
-void mkperf_charge_sum(struct mkperf_charge *c, uint32_t npds)
+static struct mkperf_charge_pd *sums_of(struct mkperf_charge *c, struct mkperf_hash *pds,
+                                        uint32_t pd)
 {
-    uint32_t *index = mkperf_xcalloc((size_t)npds + 1, sizeof *index);
+    const uint64_t key = pd;
+    struct mkperf_charge_pd *sums = &c->pd[mkperf_hash_number(pds, &key, 1)];
 
-    c->pd = mkperf_xcalloc((size_t)npds + 1, sizeof *c->pd);
-    /* Computes the sums of PDs from the sums of pairs. c->pd and index, which is zeroed, have room for every PD. */
-    for (uint32_t i = 0; i < c->npairs; i++) {
-        const uint32_t side[2] = {c->pair[i].to, c->pair[i].by};
-        for (unsigned k = 0; k < 2; k++) {
-            if (index[side[k]] == 0) {
-                c->pd[c->npds].pd = side[k];
-                index[side[k]] = ++c->npds;
-            }
-        }
-    }
+    sums->pd = pd;
+    return sums;
+}
+
+void mkperf_charge_sum(struct mkperf_charge *c)
+{
+    struct mkperf_hash pds = {.count = 0};
+
+    c->pd = mkperf_xcalloc(2 * (size_t)c->npairs, sizeof *c->pd);
     for (uint32_t i = 0; i < c->npairs; i++) {
         const struct mkperf_charge_pair *pair = &c->pair[i];
-        struct mkperf_charge_pd *to = &c->pd[index[pair->to] - 1];
+        struct mkperf_charge_pd *to = sums_of(c, &pds, pair->to), *by = sums_of(c, &pds, pair->by);
         mkperf_weight_add(&to->charged, &pair->weight);
-        mkperf_weight_add(pair->to == pair->by ? &to->self : &to->imposed, &pair->weight);
-        if (pair->to != pair->by) {
-            mkperf_weight_add(&c->pd[index[pair->by] - 1].served, &pair->weight);
+        mkperf_weight_add(to == by ? &to->self : &to->imposed, &pair->weight);
+        if (to != by) {
+            mkperf_weight_add(&by->served, &pair->weight);
         }
         mkperf_weight_add(&c->total, &pair->weight);
     }
-    free(index);
+    c->npds = pds.count;
+    mkperf_hash_free(&pds);
     MKPERF_SORT(c->pair, c->npairs, MKPERF_DOWN(c->pair, weight.period), MKPERF_UP(c->pair, by));
     MKPERF_SORT(c->pd, c->npds, MKPERF_DOWN(c->pd, charged.period), MKPERF_UP(c->pd, pd));
 }
@@ -35,11 +36,10 @@ void mkperf_charge_sum(struct mkperf_charge *c, uint32_t npds)
 void mkperf_charge_make(struct mkperf_charge *c, const struct mkperf_profile *p, uint32_t event)
 {
     struct mkperf_hash pairs = {.count = 0};
-    uint32_t npds = 1; /* above every number in a chain */
 
     *c = (struct mkperf_charge){.pair = mkperf_xcalloc(p->chains.count + 1, sizeof *c->pair)};
     for (uint32_t i = 0; i < p->chains.count; i++) {
-        struct mkperf_address address[MKPERF_PLACES_MAX];
+        struct mkperf_place address[MKPERF_PLACES_MAX];
         struct mkperf_chain_head head = mkperf_profile_head(p, i);
         if (head.event != event) {
             continue;
@@ -52,12 +52,10 @@ void mkperf_charge_make(struct mkperf_charge *c, const struct mkperf_profile *p,
         pair->to = to;
         pair->by = head.pd;
         mkperf_weight_add(&pair->weight, &p->weight[i]);
-        npds = to >= npds ? to + 1 : npds;
-        npds = head.pd >= npds ? head.pd + 1 : npds;
     }
     c->npairs = pairs.count;
     mkperf_hash_free(&pairs);
-    mkperf_charge_sum(c, npds);
+    mkperf_charge_sum(c);
 }
 
 void mkperf_charge_free(struct mkperf_charge *c)

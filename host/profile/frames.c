@@ -186,11 +186,11 @@ static uint32_t function_of(struct mkperf_frames *f, const struct mkperf_place *
                        at_line.file != NULL) {
                 snprintf(text, sizeof text, "%s:%d", basename(at_line.file), at_line.line);
             }
-            line = mkperf_places_text_number(places, text);
+            line = mkperf_hash_text_number(&places->texts, text);
         }
         if (places->function[frame->function].inlined) {
             snprintf(text, sizeof text, "%s (inlined)", mkperf_places_text(places, name));
-            name = mkperf_places_text_number(places, text);
+            name = mkperf_hash_text_number(&places->texts, text);
         }
         uint64_t key[4] = {place->pd,
                            place->kernel |

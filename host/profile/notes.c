@@ -76,7 +76,7 @@ void mkperf_profile_notes(const struct mkperf_profile *p, void (*put)(void *self
     mkperf_places_unnamed(s, NULL, note_unnamed, &n);
     char line[LINE];
     mkperf_lost_text(p->lost, line);
-    note(&n, "lost samples: %" PRIu64 "%s%s", mkperf_profile_lost(p), *line != '\0' ? ", " : "",
+    note(&n, "lost samples: %" PRIu64 "%s%s", mkperf_lost_sum(p->lost), *line != '\0' ? ", " : "",
          line);
     for (uint32_t i = 0; i < p->nevents; i++) {
         mkperf_cost_text(&p->cost, &p->places, i, p->total[i].period, line, sizeof line);

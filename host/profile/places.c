@@ -13,11 +13,6 @@ enum { OWNER_KERNEL = 1, OWNER_PDS };
 
 const char *const mkperf_mark_names[MKPERF_MARK_END + 1] = {"point", "begin", "end"};
 
-uint32_t mkperf_places_text_number(struct mkperf_places *s, const char *text)
-{
-    return mkperf_hash_text_number(&s->texts, text);
-}
-
 const char *mkperf_places_text(const struct mkperf_places *s, uint32_t number)
 {
     return mkperf_hash_text(&s->texts, number);
@@ -56,7 +51,7 @@ enum mkperf_status mkperf_places_begin(void *places, const struct mkperf_session
         return MKPERF_OK;
     }
     s->symbols = s->search.open != NULL ? s->search.open : mkperf_symbols_new();
-    mkperf_places_text_number(s, ""); /* text 0 */
+    mkperf_hash_text_number(&s->texts, ""); /* text 0 */
     s->kernel_problem = mkperf_xstrdup(session->kernel_unnamed);
     mkperf_symbols_expect(s->symbols, session->arch);
     mkperf_symbols_search(s->symbols, &s->search);
@@ -131,11 +126,11 @@ static void add_frame(struct mkperf_places *s, struct mkperf_function f, const c
 {
     char whole[MKPERF_HASH_TEXT];
 
-    f.name = mkperf_places_text_number(s, name);
+    f.name = mkperf_hash_text_number(&s->texts, name);
     if (at != NULL && at->file != NULL) { /* the whole path */
         snprintf(whole, sizeof whole, "%s%s%s", at->directory != NULL ? at->directory : "",
                  at->directory != NULL ? "/" : "", at->file);
-        f.file = mkperf_places_text_number(s, whole);
+        f.file = mkperf_hash_text_number(&s->texts, whole);
     }
     uint64_t key[3] = {f.pd | (uint64_t)f.kernel << 32 | (uint64_t)f.inlined << 33 |
                            (uint64_t)(uint8_t)f.guest << 40,
@@ -175,45 +170,6 @@ static const char *name_of_pd(const void *self, uint32_t pd)
     return mkperf_places_pd_name(self, pd);
 }
 
-static void resolve_place(struct mkperf_places *s, const struct mkperf_place *p)
-{
-    struct mkperf_function f = {.pd = p->pd, .kernel = p->kernel, .guest = p->guest};
-    struct mkperf_module *m = p->kernel ? s->kernel : p->pd < s->npds ? s->pd[p->pd].module : NULL;
-    struct mkperf_line line[MKPERF_PLACES_INLINED];
-    struct mkperf_symbol symbol;
-    char text[288];
-
-    _Static_assert(sizeof text >= MKPERF_BLOCKED_TEXT && sizeof text >= MKPERF_PLACES_UNKNOWN,
-                   "room");
-    bool found = !p->blocked && !p->edge && m != NULL && mkperf_symbol_at(m, p->addr, &symbol);
-    f.known = found || p->blocked || p->edge;
-    if (p->blocked) {
-        mkperf_blocked_text(p->addr, name_of_pd, s, text);
-    } else if (p->edge) {
-        snprintf(text, sizeof text, "[%.255s]%s", mkperf_places_pd_name(s, p->pd),
-                 p->addr != 0 ? " (inferred)" : "");
-    } else if (!found) {
-        mkperf_places_unknown(f.kernel, p->addr, text);
-        if (!f.kernel || p->addr != 0) {
-            f.start = p->addr & ~(uint64_t)(PAGE - 1);
-            f.size = PAGE;
-        }
-    }
-    if (!found) {
-        add_frame(s, f, text, NULL);
-        return;
-    }
-    size_t n = s->no_lines ? 0 : mkperf_lines_at(m, p->addr, line, MKPERF_PLACES_INLINED);
-    for (size_t i = 0; s->inlined && i + 1 < n; i++) {
-        struct mkperf_function in = f;
-        in.inlined = true;
-        add_frame(s, in, line[i].function != NULL ? line[i].function : "[inlined]", &line[i]);
-    }
-    f.start = symbol.start;
-    f.size = symbol.size;
-    add_frame(s, f, symbol.name, n > 0 ? &line[n - 1] : NULL);
-}
-
 /* Returns the number of a place. A new place is resolved. */
 static uint32_t place_number(struct mkperf_places *s, struct mkperf_place p)
 {
@@ -222,14 +178,48 @@ static uint32_t place_number(struct mkperf_places *s, struct mkperf_place p)
                        p.addr};
     uint32_t known = s->places.count;
     uint32_t number = mkperf_hash_number(&s->places, key, 2);
+    struct mkperf_function f = {.pd = p.pd, .kernel = p.kernel, .guest = p.guest};
+    struct mkperf_line line[MKPERF_PLACES_INLINED];
+    struct mkperf_symbol symbol;
+    char text[288];
 
-    MKPERF_GROW(s->place, s->place_room, s->places.count);
-    if (number == known) {
-        p.first = s->nframes;
-        resolve_place(s, &p);
-        p.nframes = s->nframes - p.first;
-        s->place[number] = p;
+    _Static_assert(sizeof text >= MKPERF_BLOCKED_TEXT && sizeof text >= MKPERF_PLACES_UNKNOWN,
+                   "room");
+    if (number != known) {
+        return number;
     }
+    struct mkperf_module *m = p.kernel ? s->kernel : p.pd < s->npds ? s->pd[p.pd].module : NULL;
+    MKPERF_GROW(s->place, s->place_room, s->places.count);
+    p.first = s->nframes;
+    f.known = p.blocked || p.edge;
+    if (p.blocked) {
+        mkperf_blocked_text(p.addr, name_of_pd, s, text);
+        add_frame(s, f, text, NULL);
+    } else if (p.edge) {
+        snprintf(text, sizeof text, "[%.255s]%s", mkperf_places_pd_name(s, p.pd),
+                 p.addr != 0 ? " (inferred)" : "");
+        add_frame(s, f, text, NULL);
+    } else if (m != NULL && mkperf_symbol_at(m, p.addr, &symbol)) {
+        size_t n = s->no_lines ? 0 : mkperf_lines_at(m, p.addr, line, MKPERF_PLACES_INLINED);
+        f.known = true;
+        for (size_t i = 0; s->inlined && i + 1 < n; i++) {
+            struct mkperf_function in = f;
+            in.inlined = true;
+            add_frame(s, in, line[i].function != NULL ? line[i].function : "[inlined]", &line[i]);
+        }
+        f.start = symbol.start;
+        f.size = symbol.size;
+        add_frame(s, f, symbol.name, n > 0 ? &line[n - 1] : NULL);
+    } else {
+        mkperf_places_unknown(f.kernel, p.addr, text);
+        if (!f.kernel || p.addr != 0) {
+            f.start = p.addr & ~(uint64_t)(PAGE - 1);
+            f.size = PAGE;
+        }
+        add_frame(s, f, text, NULL);
+    }
+    p.nframes = s->nframes - p.first;
+    s->place[number] = p;
     return number;
 }
 
@@ -239,7 +229,7 @@ uint32_t mkperf_places_edge(struct mkperf_places *s, uint32_t pd, bool inferred)
 }
 
 uint32_t mkperf_sample_addresses(const struct mkperf_sample *sample,
-                                 struct mkperf_address out[MKPERF_PLACES_MAX])
+                                 struct mkperf_place out[MKPERF_PLACES_MAX])
 {
     bool user = !(sample->flags & MKPERF_SAMPLE_NO_USER);
     char guest = mkperf_guest_letter(sample->flags);
@@ -247,24 +237,27 @@ uint32_t mkperf_sample_addresses(const struct mkperf_sample *sample,
 
     if (sample->flags & MKPERF_SAMPLE_KERNEL) {
         out[n++] =
-            (struct mkperf_address){.addr = sample->kernel_pc, .pd = sample->pd, .kernel = true};
+            (struct mkperf_place){.addr = sample->kernel_pc, .pd = sample->pd, .kernel = true};
     }
     if (sample->flags & MKPERF_SAMPLE_BLOCKED) {
-        out[n++] = (struct mkperf_address){.addr = sample->wait, .pd = sample->pd, .blocked = true};
+        out[n++] = (struct mkperf_place){.addr = sample->wait, .pd = sample->pd, .blocked = true};
     }
     if (user) {
-        out[n++] = (struct mkperf_address){.addr = sample->pc, .pd = sample->pd, .guest = guest};
+        out[n++] = (struct mkperf_place){.addr = sample->pc, .pd = sample->pd, .guest = guest};
     }
     for (unsigned i = 0; i < sample->callers->n; i++) {
         const struct mkperf_caller *c = &sample->callers->caller[i];
-        out[n++] = (struct mkperf_address){
-            .addr = c->addr, .pd = c->pd, .kernel = !user, .guest = guest, .is_return = true};
+        out[n++] = (struct mkperf_place){.addr = c->addr - (c->addr != 0),
+                                         .pd = c->pd,
+                                         .kernel = !user,
+                                         .guest = guest,
+                                         .is_return = c->addr != 0};
     }
     return n;
 }
 
 uint32_t mkperf_places_of(struct mkperf_places *s, uint32_t pd,
-                          const struct mkperf_address address[MKPERF_PLACES_MAX], uint32_t n,
+                          const struct mkperf_place address[MKPERF_PLACES_MAX], uint32_t n,
                           uint32_t place[MKPERF_PLACES_MAX])
 {
     if (n == 0) { /* it ran neither in the kernel nor in user mode, as far as is known */
@@ -272,14 +265,7 @@ uint32_t mkperf_places_of(struct mkperf_places *s, uint32_t pd,
         return 1;
     }
     for (uint32_t i = 0; i < n; i++) {
-        const struct mkperf_address *a = &address[i];
-
-        place[i] = place_number(
-            s, (struct mkperf_place){.pd = a->pd,
-                                     .kernel = a->kernel,
-                                     .guest = a->guest,
-                                     .blocked = a->blocked,
-                                     .addr = a->addr - (a->is_return && a->addr != 0)});
+        place[i] = place_number(s, address[i]);
     }
     return n;
 }
@@ -336,10 +322,7 @@ const char *mkperf_places_event_name(const struct mkperf_places *s, uint32_t eve
 void mkperf_places_warnings(const struct mkperf_places *s, const struct mkperf_totals *totals,
                             mkperf_put_warning *put, void *self)
 {
-    const struct mkperf_warnings w = {
-        .session = &s->session, .totals = totals, .pd_name = name_of_pd, .names = s};
-
-    mkperf_warnings_each(&w, put, self);
+    mkperf_warnings_each(&s->session, totals, name_of_pd, s, put, self);
 }
 
 static void put_unnamed(const char *of, const char *why, enum mkperf_warning_level level,

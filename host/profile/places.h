@@ -58,8 +58,9 @@ struct mkperf_place {
     char guest;   /* mkperf_guest_letter */
     bool blocked; /* it is no code: addr is the `wait` of a sample (scheduling.h) */
     bool edge; /* it is no code, but a protected call into the PD; addr 1: the call is inferred */
-    uint64_t addr; /* address of the code; for a caller, an address inside the call */
-    uint32_t first, nframes;
+    bool is_return; /* addr is a byte before a return address, and inside the call */
+    uint64_t addr;
+    uint32_t first, nframes; /* its frames, once it has a number */
 };
 
 struct mkperf_places {
@@ -97,25 +98,16 @@ enum mkperf_status mkperf_places_events(void *places, const struct mkperf_sessio
                                         struct mkperf_error *e);
 void mkperf_places_free(struct mkperf_places *s);
 
-struct mkperf_address {
-    uint64_t addr;
-    uint32_t pd;
-    bool kernel;
-    char guest;     /* mkperf_guest_letter */
-    bool blocked;   /* the same as in a place */
-    bool is_return; /* it is the return address of a caller: the call is before it */
-};
-
 /*
- * Stores the addresses of a sample, innermost first. Returns their number, 0 if no address is known. In a sample with
- * KERNEL and NO_USER the callers are those of the kernel.
+ * Stores the addresses of a sample as places without frames, innermost first. Returns their number, 0 if no address is known.
+ * In a sample with KERNEL and NO_USER the callers are those of the kernel.
  */
 uint32_t mkperf_sample_addresses(const struct mkperf_sample *sample,
-                                 struct mkperf_address out[MKPERF_PLACES_MAX]);
+                                 struct mkperf_place out[MKPERF_PLACES_MAX]);
 
-/* Stores the places of n addresses of a sample of `pd`. Returns their number: n, or 1 unknown place if n is 0. */
+/* Stores the numbers of the places of n addresses of a sample of `pd`. Returns their number: n, or 1 unknown place if n is 0. */
 uint32_t mkperf_places_of(struct mkperf_places *s, uint32_t pd,
-                          const struct mkperf_address address[MKPERF_PLACES_MAX], uint32_t n,
+                          const struct mkperf_place address[MKPERF_PLACES_MAX], uint32_t n,
                           uint32_t place[MKPERF_PLACES_MAX]);
 
 /* Returns the number of a place between the frames of a PD and the frames of its caller in another PD. It has one
@@ -131,8 +123,6 @@ static inline const struct mkperf_frame *mkperf_places_frames(const struct mkper
     return s->frame + s->place[place].first;
 }
 
-/* Returns the number of a text; that of "" is 0. Long texts are cut, see base/base.h. */
-uint32_t mkperf_places_text_number(struct mkperf_places *s, const char *text);
 const char *mkperf_places_text(const struct mkperf_places *s, uint32_t number);
 static inline const char *mkperf_places_name(const struct mkperf_places *s, uint32_t function)
 {

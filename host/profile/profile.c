@@ -203,41 +203,29 @@ static struct mkperf_spool *spool_of(struct mkperf_profile *p, unsigned i)
     return (struct mkperf_spool *)(void *)((char *)p + spools[i].at);
 }
 
-/* Replaces the events of the session if samples are made from scheduling events. */
-static enum mkperf_status make_event(struct mkperf_profile *p, struct mkperf_session *session,
-                                     struct mkperf_error *e)
-{
-    p->off_cpu_event = mkperf_off_cpu_event(session);
-    p->made = p->runs || (p->off_cpu && p->off_cpu_event == MKPERF_MODEL_EVENTS);
-    if (!p->made) {
-        return MKPERF_OK;
-    }
-    if (!session->sched) {
-        return mkperf_error_set(
-            e, MKPERF_ERR_INPUT, "%s",
-            p->runs ? "no scheduling events were recorded, by which to know how long each PD ran "
-                      "(mkperf record --sched)"
-                    : "neither samples of blocked threads nor scheduling events were recorded "
-                      "(mkperf record --off-cpu)");
-    }
-    session->nevents = 1;
-    session->event[0] = (struct mkperf_event){.user = true, .kernel = true, .period = 1};
-    snprintf(session->event[0].name, sizeof session->event[0].name, "%s",
-             p->runs ? MKPERF_RUN_TIME_EVENT : MKPERF_OFF_CPU_EVENT);
-    return MKPERF_OK;
-}
-
 static enum mkperf_status begin_profile(void *self, const struct mkperf_session *of,
                                         struct mkperf_error *e)
 {
     struct mkperf_profile *p = self;
     struct mkperf_session session = *of;
 
-    MKPERF_TRY(make_event(p, &session, e));
-    if (p->latency && !session.sched) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                "no scheduling events were recorded, by which to know how many "
-                                "cores worked (mkperf record --sched)");
+    p->off_cpu_event = mkperf_off_cpu_event(&session);
+    p->made = p->runs || (p->off_cpu && p->off_cpu_event == MKPERF_MODEL_EVENTS);
+    if ((p->made || p->latency) && !session.sched) {
+        return mkperf_error_set(
+            e, MKPERF_ERR_INPUT, "%s",
+            p->runs   ? "no scheduling events were recorded, by which to know how long each PD ran "
+                        "(mkperf record --sched)"
+            : p->made ? "neither samples of blocked threads nor scheduling events were recorded "
+                        "(mkperf record --off-cpu)"
+                      : "no scheduling events were recorded, by which to know how many cores "
+                        "worked (mkperf record --sched)");
+    }
+    if (p->made) { /* samples are made from scheduling events */
+        session.nevents = 1;
+        session.event[0] = (struct mkperf_event){.user = true, .kernel = true, .period = 1};
+        snprintf(session.event[0].name, sizeof session.event[0].name, "%s",
+                 p->runs ? MKPERF_RUN_TIME_EVENT : MKPERF_OFF_CPU_EVENT);
     }
     if (session.nevents == 0 && !((p->keep_schedule || p->events_suffice) && session.sched)) {
         return mkperf_no_samples(e);
@@ -324,7 +312,7 @@ static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, stru
                                        .pd = m->pd,
                                        .kind = m->kind,
                                        .id = m->id,
-                                       .name = mkperf_places_text_number(&p->places, m->name),
+                                       .name = mkperf_hash_text_number(&p->places.texts, m->name),
                                        .order = p->marks.count};
 
     uint64_t key[2] = {kept.pd, kept.name};
@@ -334,12 +322,9 @@ static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, stru
 
     MKPERF_GROW(p->mark_sum, p->mark_room, p->mark_keys.count);
     struct mkperf_mark_sum *sum = &p->mark_sum[at];
-    if (kept.kind == MKPERF_MARK_POINT) {
-        sum->points += passes;
-    } else if (kept.kind == MKPERF_MARK_BEGIN) {
-        mkperf_marks_begin(&p->phases, &phase, &begin);
-        sum->open += passes;
-    } else if (mkperf_marks_end(&p->phases, &phase, &begin) && begin.tag) {
+    sum->points += kept.kind == MKPERF_MARK_POINT && passes;
+    sum->open += kept.kind == MKPERF_MARK_BEGIN && passes;
+    if (mkperf_marks_add(&p->phases, m->kind, &phase, &begin) && begin.tag) {
         uint64_t ns = kept.time_ns > begin.time_ns ? kept.time_ns - begin.time_ns : 0;
         sum->open--;
         sum->phases++;
@@ -496,7 +481,7 @@ struct mkperf_chain_head mkperf_profile_head(const struct mkperf_profile *p, uin
 }
 
 uint32_t mkperf_profile_addresses(const struct mkperf_profile *p, uint32_t chain,
-                                  struct mkperf_address out[MKPERF_PLACES_MAX])
+                                  struct mkperf_place out[MKPERF_PLACES_MAX])
 {
     uint32_t at = MKPERF_PROFILE_ADDRESSES;
     const uint64_t *key = mkperf_hash_key(&p->chains, chain);
@@ -526,7 +511,7 @@ void mkperf_profile_chain(struct mkperf_profile *p, uint32_t number,
                           struct mkperf_profile_chain *out)
 {
     struct mkperf_chain_head head = mkperf_profile_head(p, number);
-    struct mkperf_address address[MKPERF_PLACES_MAX];
+    struct mkperf_place address[MKPERF_PLACES_MAX];
     uint32_t n = mkperf_profile_addresses(p, number, address);
 
     out->pd = head.pd;
@@ -579,11 +564,6 @@ double mkperf_profile_interval(const struct mkperf_profile *p, uint32_t event, d
     double with_4 = (share / 100 * n + 2) / (n + 4); /* two more samples inside, two outside */
 
     return n > 0 ? 1.96 * 100 * sqrt(with_4 * (1 - with_4) / (n + 4)) : 100;
-}
-
-uint64_t mkperf_profile_lost(const struct mkperf_profile *p)
-{
-    return mkperf_lost_sum(p->lost);
 }
 
 enum mkperf_status mkperf_profile_order(struct mkperf_profile *p, struct mkperf_error *e)

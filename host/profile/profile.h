@@ -30,7 +30,6 @@
 #define MKPERF_HOST_PROFILE_PROFILE_H
 
 #include "base/colour.h"
-#include "model/marks.h"
 #include "places.h"
 #include "scheduling.h"
 
@@ -72,7 +71,7 @@ struct mkperf_profile_mark {
     uint64_t order;              /* position in the order of arrival */
 };
 
-/* The marks of one PD and name: points and phases (model/marks.h). Marks that the filter leaves out are not counted. A phase
+/* The marks of one PD and name: points and phases (model/model.h). Marks that the filter leaves out are not counted. A phase
  * belongs to the time at which it began. */
 struct mkperf_mark_sum {
     uint64_t points, phases, sum_ns, longest_ns;
@@ -110,7 +109,7 @@ struct mkperf_profile {
     struct mkperf_weight total[MKPERF_MODEL_EVENTS];
     double squares[MKPERF_MODEL_EVENTS]; /* sums of squared periods */
     unsigned cores_seen;                 /* the highest core with a sample, plus 1 */
-    uint64_t lost[MKPERF_LOST_PLACES];
+    uint64_t lost[MKPERF_LOST_PLACES];   /* samples that are known to be lost */
     /* times of the first and the last sample; with `times` also of marks */
     uint64_t first_ns, last_ns;
     struct mkperf_totals totals;
@@ -162,7 +161,7 @@ static inline uint64_t mkperf_profile_thread(const struct mkperf_profile *p, uin
 
 /* Stores the addresses of a chain, innermost first. Returns their number, 0 if no address is known. */
 uint32_t mkperf_profile_addresses(const struct mkperf_profile *p, uint32_t chain,
-                                  struct mkperf_address out[MKPERF_PLACES_MAX]);
+                                  struct mkperf_place out[MKPERF_PLACES_MAX]);
 
 /* A chain with its places, which are resolved addresses. */
 struct mkperf_profile_chain {
@@ -192,9 +191,6 @@ double mkperf_profile_equal_samples(const struct mkperf_profile *p, uint32_t eve
  * assumed to be independent; a load in a few long bursts has a larger interval. 100 without samples.
  */
 double mkperf_profile_interval(const struct mkperf_profile *p, uint32_t event, double share);
-
-/* Returns the number of samples that are known to be lost, at all places. */
-uint64_t mkperf_profile_lost(const struct mkperf_profile *p);
 
 /* Returns the name of a PD; "" for a number that no sample has. */
 static inline const char *mkperf_profile_pd_name(const struct mkperf_profile *p, uint64_t pd)
@@ -299,8 +295,8 @@ struct mkperf_charge {
 
 /* Sums up one event of a profile that was read with callers (not leaves_only). The caller frees the result. */
 void mkperf_charge_make(struct mkperf_charge *c, const struct mkperf_profile *p, uint32_t event);
-/* Sums up c->npairs pairs, each of which occurs once; the rest of *c is 0. Numbers of PDs are below npds. */
-void mkperf_charge_sum(struct mkperf_charge *c, uint32_t npds);
+/* Sums up c->npairs pairs, each of which occurs once; the rest of *c is 0. */
+void mkperf_charge_sum(struct mkperf_charge *c);
 void mkperf_charge_free(struct mkperf_charge *c);
 
 /*

@@ -255,7 +255,7 @@ static void put_ruled_out(const struct report_comparison *d, size_t differ, FILE
     for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
         for (unsigned i = 0; i < d->runs[side]; i++) {
             const struct mkperf_profile *p = &d->run[side][i].profile;
-            uint64_t missing = mkperf_profile_lost(p);
+            uint64_t missing = mkperf_lost_sum(p->lost);
             lost = fmax(lost, mkperf_percent(missing, missing + p->totals.samples));
         }
     }

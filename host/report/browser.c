@@ -324,7 +324,7 @@ void report_browse(struct mkperf_frames *f, const struct report_options *o, cons
     report_screen_start(o->colour);
     for (int key = 0; key != 'q' && key != ERR; act_on_browser_key(&b, key)) {
         size_t lines = LINES > 4 ? (size_t)LINES - 3 : 1;
-        uint64_t lost = mkperf_profile_lost(p), samples = p->total[b.rows.event].samples;
+        uint64_t lost = mkperf_lost_sum(p->lost), samples = p->total[b.rows.event].samples;
         char text[TEXT];
 
         b.top = b.at < b.top ? b.at : b.top;

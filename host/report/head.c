@@ -82,14 +82,14 @@ static void print_event(const struct mkperf_profile *p, unsigned i, FILE *out)
 /* Returns whether the recording has scheduling events, and no sample was even lost. */
 static bool has_only_events(const struct mkperf_profile *p)
 {
-    return p->places.session.sched && p->totals.samples + mkperf_profile_lost(p) == 0;
+    return p->places.session.sched && p->totals.samples + mkperf_lost_sum(p->lost) == 0;
 }
 
 static void print_losses(const struct mkperf_profile *p, FILE *out)
 {
     const struct mkperf_totals *t = &p->totals;
     bool events = has_only_events(p);
-    uint64_t lost = events ? mkperf_lost_sum(t->sched_lost) : mkperf_profile_lost(p);
+    uint64_t lost = events ? mkperf_lost_sum(t->sched_lost) : mkperf_lost_sum(p->lost);
     uint64_t all = lost + (events ? t->sched_events : t->samples);
     double share = mkperf_percent(lost, all);
 

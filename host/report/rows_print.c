@@ -226,7 +226,7 @@ void report_total_values(const struct mkperf_profile *p, struct mkperf_textout *
     mkperf_json(v,
                 "{'type':'total','first_ns':%" PRIu64 ",'last_ns':%" PRIu64 ",'samples':%" PRIu64
                 ",'lost':%" PRIu64 ",'gaps':%" PRIu64 ",'gap_ns':%" PRIu64 ",'complete':%d}\n",
-                p->totals.first_ns, p->totals.last_ns, p->totals.samples, mkperf_profile_lost(p),
+                p->totals.first_ns, p->totals.last_ns, p->totals.samples, mkperf_lost_sum(p->lost),
                 p->sched != NULL ? p->sched->gaps : 0, p->sched != NULL ? p->sched->gap_ns : 0,
                 p->totals.complete);
 }

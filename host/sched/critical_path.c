@@ -83,9 +83,7 @@ static enum mkperf_status on_mark(void *self, const struct mkperf_mark *m, struc
     if (c->kind == MKPERF_PATH_PHASE && strcmp(m->name, c->first) == 0) {
         struct mkperf_phase phase = {.pd = m->pd, .id = m->id};
         struct mkperf_phase_begin begin = {.time_ns = m->time_ns};
-        if (m->kind == MKPERF_MARK_BEGIN) {
-            mkperf_marks_begin(&c->phases, &phase, &begin);
-        } else if (m->kind == MKPERF_MARK_END && mkperf_marks_end(&c->phases, &phase, &begin)) {
+        if (mkperf_marks_add(&c->phases, m->kind, &phase, &begin)) {
             offer(c, m->pd, MKPERF_SCHED_NOBODY, begin.time_ns, m->time_ns);
         }
     } else if (c->kind == MKPERF_PATH_MARKS && c->marked && strcmp(m->name, c->second) == 0 &&

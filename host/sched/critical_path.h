@@ -28,7 +28,6 @@
 #define MKPERF_HOST_SCHED_CRITICAL_PATH_H
 
 #include "analysis.h"
-#include "model/marks.h"
 
 /* Which time the path explains. */
 enum mkperf_path_kind { MKPERF_PATH_CALL, MKPERF_PATH_MARKS, MKPERF_PATH_PHASE };

@@ -184,7 +184,7 @@ static bool is_shown(const struct stat_reading *r, unsigned k, const struct stat
     if (k == 0 || stat_is_core(&r->row[k])) {
         return (k != 0) == (style->per_core && has_rows(r, true));
     }
-    const char *name = mkperf_pds_at(style->pds, r->row[k].pd)->name, *at = style->only;
+    const char *name = style->pds->pd[r->row[k].pd].name, *at = style->only;
     size_t n = strlen(name);
     while (at != NULL && (strncmp(at, name, n) != 0 || (at[n] != ',' && at[n] != '\0'))) {
         at = strchr(at, ',');
@@ -230,7 +230,7 @@ static void print_row(const struct stat_reading *r, unsigned k, const struct sta
 {
     const struct stat_row *row = &r->row[k];
     bool core = stat_is_core(row), system = k == 0 || core, pds = has_rows(r, false);
-    const char *name = system ? "system" : mkperf_pds_at(style->pds, row->pd)->name;
+    const char *name = system ? "system" : style->pds->pd[row->pd].name;
     /* A row of a PD, or of a sum, has more than one core. */
     bool one = core || (system && style->cores <= 1);
     unsigned cores = one || style->cores == 0 ? 1 : style->cores;

@@ -315,10 +315,10 @@ void top_screen_refresh(struct top_screen *s)
     s->line = mkperf_xcalloc((size_t)c->npds + c->npairs + s->list.npds + 1, sizeof *s->line);
     s->nlines = 0;
     for (uint32_t i = 0; i < c->npds && s->charged; i++) {
-        add_charged(s, &c->pd[i], mkperf_pds_at(s->counts->pds, c->pd[i].pd)->name);
+        add_charged(s, &c->pd[i], s->counts->pds->pd[c->pd[i].pd].name);
         for (uint32_t k = 0; k < c->npairs; k++) {
             if (c->pair[k].to == c->pd[i].pd && c->pair[k].by != c->pd[i].pd) {
-                const char *name = mkperf_pds_at(s->counts->pds, c->pair[k].by)->name;
+                const char *name = s->counts->pds->pd[c->pair[k].by].name;
                 report_charged_by(c, &c->pair[k], s->counts->sched != NULL ? UTIL_WIDTH : 0, name,
                                   add_line(s, name), TOP_TEXT);
             }

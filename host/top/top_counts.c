@@ -83,7 +83,7 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     /* The row of the function that was interrupted, as mkperf report names it. */
     bool kernel = s->flags & MKPERF_SAMPLE_KERNEL || s->flags & MKPERF_SAMPLE_NO_USER;
     uint64_t addr = s->flags & MKPERF_SAMPLE_KERNEL ? s->kernel_pc : kernel ? 0 : s->pc;
-    struct mkperf_module *m = kernel ? c->kernel : mkperf_pds_module(c->pds, s->pd);
+    struct mkperf_module *m = kernel ? c->kernel : c->pds->module[s->pd];
     struct mkperf_symbol symbol = {.name = NULL};
     bool known = m && mkperf_symbol_at(m, addr, &symbol);
     bool full = c->keys.count >= TOP_ROWS_MAX;
@@ -218,7 +218,7 @@ static struct top_entry *pd_entry(struct top_list *l, const char *pd)
 
 static bool is_left_out(const struct top_counts *c, uint32_t pd)
 {
-    return c->no_idle && mkperf_pds_at(c->pds, pd)->thread == MKPERF_THREAD_IDLE;
+    return c->no_idle && c->pds->pd[pd].thread == MKPERF_THREAD_IDLE;
 }
 
 /* Returns when the window begins, or when the first event was if that is later. */
@@ -255,7 +255,7 @@ void top_counts_list(const struct top_counts *c, uint32_t event, const char *pd,
     for (uint32_t i = 0; i < c->keys.count; i++) {
         const struct top_row *r = &c->row[i];
         struct mkperf_weight w = in_window(c, &r->weight);
-        const char *name = mkperf_pds_at(c->pds, r->pd)->name;
+        const char *name = c->pds->pd[r->pd].name;
 
         if (r->event != event || w.samples == 0) {
             continue;
@@ -312,5 +312,5 @@ void top_counts_charge(const struct top_counts *c, uint32_t event, struct mkperf
             out->pair[out->npairs++] = (struct mkperf_charge_pair){.to = to, .by = by, .weight = w};
         }
     }
-    mkperf_charge_sum(out, mkperf_pds_count(c->pds));
+    mkperf_charge_sum(out);
 }

@@ -54,8 +54,8 @@ static const struct mkperf_sink *sink_of(const struct mkperf_stream *s)
 
 enum mkperf_status stream_announce(struct mkperf_stream *s, struct mkperf_error *e)
 {
-    while (s->announced < mkperf_pds_count(s->config.pds)) {
-        const struct mkperf_pd *pd = mkperf_pds_at(s->config.pds, s->announced++);
+    while (s->announced < s->config.pds->n) {
+        const struct mkperf_pd *pd = &s->config.pds->pd[s->announced++];
         MKPERF_TRY(mkperf_sink_pd(&s->config.sink, pd, e));
     }
     return MKPERF_OK;
@@ -141,6 +141,13 @@ enum mkperf_status stream_lost(struct mkperf_stream *s, const struct mkperf_lost
     return s->began ? mkperf_sink_lost(&s->config.sink, lost, e) : MKPERF_OK;
 }
 
+static enum mkperf_core_state state_of(const mkperf_CoreStatus *t)
+{
+    return t->state == mkperf_CoreState_CORE_RUNS   ? MKPERF_CORE_RUNS
+           : t->state == mkperf_CoreState_CORE_LATE ? MKPERF_CORE_LATE
+                                                    : MKPERF_CORE_ABSENT;
+}
+
 bool mkperf_stream_core(const struct mkperf_stream *s, unsigned i, unsigned *number,
                         struct mkperf_core *core)
 {
@@ -150,10 +157,7 @@ bool mkperf_stream_core(const struct mkperf_stream *s, unsigned i, unsigned *num
         return false;
     }
     *number = t->core;
-    *core = (struct mkperf_core){.state = t->state < mkperf_CoreState_CORE_ABSENT
-                                              ? (enum mkperf_core_state)t->state
-                                              : MKPERF_CORE_ABSENT,
-                                 .late_answers = t->late_answers};
+    *core = (struct mkperf_core){.state = state_of(t), .late_answers = t->late_answers};
     return true;
 }
 

@@ -17,7 +17,7 @@ static enum mkperf_lr decide_lr(void *self, uint32_t pd, uint64_t pc)
 {
     const struct mkperf_stream *s = self;
 
-    return mkperf_lr_is_caller(mkperf_pds_module(s->config.pds, pd), pc);
+    return mkperf_lr_is_caller(s->config.pds->module[pd], pc);
 }
 
 /*
@@ -61,7 +61,7 @@ static bool define_until(struct mkperf_stream *s, unsigned i, unsigned *next, un
         slot->pc = c->pc;
         slot->kernel_pc = c->kernel_pc;
         slot->pd = mkperf_pds_find(s->config.pds, c->thread);
-        slot->module = mkperf_pds_module(s->config.pds, slot->pd);
+        slot->module = s->config.pds->module[slot->pd];
         mkperf_chain_prepare(&slot->chain, slot->pd, c->lr, (const uint64_t *)c->frames,
                              c->frames_count, &lookup);
     }

@@ -166,7 +166,7 @@ static enum mkperf_status decode_reading(struct mkperf_stream *s, struct mkperf_
     s->totals.sched_events += s->session.sched;
     stream_note_time(&s->totals, ns);
     /* Passes on each queue of which a word is in the set, if all its words are known. */
-    const struct mkperf_image *image = mkperf_pds_image(s->config.pds);
+    const struct mkperf_image *image = s->config.pds->image;
 
     for (unsigned i = 0; i < s->session.nqueues && s->sched.words != 0; i++) {
         const struct mkperf_image_place *place = s->sched.place[i];

@@ -85,7 +85,7 @@ static enum mkperf_status adopt_events(struct mkperf_stream *s, const mkperf_Ses
     }
     s->sched.running = m->sched || m->words != 0;
     /* Words hold the indices of the queues that the image lists. The meaning of others, another program's, is not known. */
-    const struct mkperf_image *image = mkperf_pds_image(s->config.pds);
+    const struct mkperf_image *image = s->config.pds->image;
     uint64_t word[MKPERF_MAX_WORDS];
     bool of_queues = m->words != 0 && image != NULL &&
                      mkperf_image_words(image, word, s->sched.place) == m->words;
@@ -233,7 +233,7 @@ enum mkperf_status stream_session(struct mkperf_stream *s, const mkperf_Session 
     }
     /* A Session is held until names are settled, if the image's list can still arrive. */
     bool comes = s->config.asks || (s->has_hello && s->hello.stamp_bytes != 0);
-    if (!mkperf_pds_settled(s->config.pds) && comes) {
+    if (!s->config.pds->settled && comes) {
         s->names.held = *m;
         s->names.held_answer = answer;
         s->names.holds = true;
@@ -270,7 +270,7 @@ enum mkperf_status mkperf_stream_settle(struct mkperf_stream *s, struct mkperf_e
     struct mkperf_error invalid = {.status = MKPERF_OK};
     const char *why = "the image's list of programs did not arrive whole";
 
-    if (mkperf_pds_settled(s->config.pds)) {
+    if (s->config.pds->settled) {
         return MKPERF_OK;
     }
     if (mkperf_stream_stamp_whole(s)) {
@@ -298,7 +298,7 @@ enum mkperf_status mkperf_stream_settle(struct mkperf_stream *s, struct mkperf_e
 enum mkperf_status stream_stamp(struct mkperf_stream *s, const mkperf_Stamp *m,
                                 struct mkperf_error *e)
 {
-    if (mkperf_pds_settled(s->config.pds)) {
+    if (s->config.pds->settled) {
         return MKPERF_OK;
     }
     if (m->size > MKPERF_STAMP_BYTES || m->offset > m->size ||
@@ -324,7 +324,7 @@ enum mkperf_status stream_stamp(struct mkperf_stream *s, const mkperf_Stamp *m,
 
 enum mkperf_status stream_need_names(struct mkperf_stream *s, bool *drop, struct mkperf_error *e)
 {
-    *drop = s->config.asks && !mkperf_pds_settled(s->config.pds);
+    *drop = s->config.asks && !s->config.pds->settled;
     return *drop ? MKPERF_OK : mkperf_stream_settle(s, e);
 }
 
@@ -338,7 +338,7 @@ enum mkperf_status stream_hello(struct mkperf_stream *s, const mkperf_TargetHell
                                 hello->protocol, MKPERF_PROTOCOL);
     }
     const mkperf_TargetHello *first = &s->hello;
-    if (s->has_hello && mkperf_pds_settled(s->config.pds) &&
+    if (s->has_hello && s->config.pds->settled &&
         (hello->image.size != first->image.size ||
          memcmp(hello->image.bytes, first->image.bytes, first->image.size) != 0)) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED,

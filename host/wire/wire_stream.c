@@ -53,8 +53,9 @@ static enum mkperf_status on_mark(struct mkperf_stream *s, const mkperf_Mark *m,
     struct mkperf_mark mark = {
         .time_ns = stream_time(s, m->time_ticks, m->tick_hz),
         .pd = named != NULL ? named->id : mkperf_pds_find(s->config.pds, m->thread - 2),
-        .kind = m->kind <= mkperf_MarkKind_MARK_END ? (enum mkperf_mark_kind)m->kind
-                                                    : MKPERF_MARK_POINT,
+        .kind = m->kind == mkperf_MarkKind_MARK_BEGIN ? MKPERF_MARK_BEGIN
+                : m->kind == mkperf_MarkKind_MARK_END ? MKPERF_MARK_END
+                                                      : MKPERF_MARK_POINT,
         .id = m->id,
         .name = m->name,
     };
@@ -94,7 +95,7 @@ static void name_of(struct mkperf_stream *s, uint64_t thread, char name[MKPERF_I
 {
     uint32_t pd = mkperf_pds_find(s->config.pds, thread - 2);
 
-    snprintf(name, MKPERF_INTERACTION_NAME, "%s", mkperf_pds_at(s->config.pds, pd)->name);
+    snprintf(name, MKPERF_INTERACTION_NAME, "%s", s->config.pds->pd[pd].name);
 }
 
 static void on_interactions(struct mkperf_stream *s, const mkperf_Interactions *m)
@@ -156,11 +157,10 @@ static void on_counts(struct mkperf_stream *s, const mkperf_Counts *m)
         const mkperf_ThreadCount *t = &m->threads[i];
         uint32_t pd = mkperf_pds_find(pds, t->thread - 2);
         for (unsigned k = 0; k < t->user_count && k < MKPERF_MAX_EVENTS; k++) {
-            struct mkperf_pd_count count = {
-                .own = mkperf_module_is_profiler(mkperf_pds_module(pds, pd)),
-                .event = s->number_of[k],
-                .user = t->user[k]};
-            snprintf(count.pd, sizeof count.pd, "%s", mkperf_pds_at(pds, pd)->name);
+            struct mkperf_pd_count count = {.own = mkperf_module_is_profiler(pds->module[pd]),
+                                            .event = s->number_of[k],
+                                            .user = t->user[k]};
+            snprintf(count.pd, sizeof count.pd, "%s", pds->pd[pd].name);
             mkperf_pd_counts_add(s->counts, &count);
         }
     }
@@ -175,10 +175,9 @@ static void on_status(struct mkperf_stream *s, const mkperf_Status *m)
     if (s->has_session && m->session == s->session_id) {
         s->status = *m;
         s->has_status = true;
-        struct mkperf_core now;
-        for (unsigned i = 0, core; s->order.merge != NULL && mkperf_stream_core(s, i, &core, &now);
-             i++) {
-            if (core < MKPERF_MAX_CORES) {
+        for (unsigned i = 0, core; s->order.merge != NULL && i < m->cores_count; i++) {
+            struct mkperf_core now;
+            if (mkperf_stream_core(s, i, &core, &now) && core < MKPERF_MAX_CORES) {
                 s->totals.core[core].state = now.state;
             }
         }

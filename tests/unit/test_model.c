@@ -110,30 +110,30 @@ static void system_names_pds(void **state)
     if (mkperf_pds_new(&c, symbols, &p, &e) != MKPERF_OK) {
         fail_msg("%s", e.text);
     }
-    assert_int_equal(mkperf_pds_count(p), 3);
-    assert_string_equal(mkperf_pds_at(p, 0)->name, "alpha");
-    assert_non_null(mkperf_pds_at(p, 0)->elf);
-    assert_non_null(mkperf_pds_module(p, 0));
-    assert_string_equal(mkperf_pds_at(p, 1)->name, "beta");
-    assert_null(mkperf_pds_at(p, 1)->elf);
-    assert_string_equal(mkperf_pds_at(p, 2)->name, "idle");
+    assert_int_equal(p->n, 3);
+    assert_string_equal(p->pd[0].name, "alpha");
+    assert_non_null(p->pd[0].elf);
+    assert_non_null(p->module[0]);
+    assert_string_equal(p->pd[1].name, "beta");
+    assert_null(p->pd[1].elf);
+    assert_string_equal(p->pd[2].name, "idle");
     struct mkperf_session session = {.cores = 1};
     mkperf_pds_describe(p, &session);
     assert_non_null(strstr(session.kernel_elf, "elf/sel4.elf"));
     assert_int_equal(w.n, 1);
     assert_non_null(strstr(w.text, "beta.elf"));
-    assert_int_equal(mkperf_pds_find(p, mkperf_pds_at(p, 1)->thread), 1);
+    assert_int_equal(mkperf_pds_find(p, p->pd[1].thread), 1);
     assert_int_equal(mkperf_pds_find(p, MKPERF_THREAD_IDLE), 2);
     assert_int_equal(mkperf_pds_find(p, 0xabc), 3);
     assert_int_equal(mkperf_pds_find(p, 0xabc), 3);
-    assert_string_equal(mkperf_pds_at(p, 3)->name, "unknown-abc");
+    assert_string_equal(p->pd[3].name, "unknown-abc");
     assert_int_equal(mkperf_pds_find(p, MKPERF_THREAD_INITIAL), 4);
-    assert_string_equal(mkperf_pds_at(p, 4)->name, "monitor");
+    assert_string_equal(p->pd[4].name, "monitor");
     assert_int_equal(mkperf_pds_find(p, MKPERF_THREAD_AMBIGUOUS), 5);
     for (uint32_t i = 3; i < 6; i++) { /* a file has the name alone */
         uint64_t thread;
-        assert_true(mkperf_pds_other_thread(mkperf_pds_at(p, i)->name, &thread));
-        assert_int_equal(thread, mkperf_pds_at(p, i)->thread);
+        assert_true(mkperf_pds_other_thread(p->pd[i].name, &thread));
+        assert_int_equal(thread, p->pd[i].thread);
     }
     uint64_t none;
     assert_false(mkperf_pds_other_thread("unknown", &none));
@@ -152,7 +152,7 @@ static void monitor_is_beside_the_kernel(void **state)
 
     (void)state;
     assert_int_equal(mkperf_pds_new(&c, symbols, &p, &e), MKPERF_OK);
-    const struct mkperf_pd *monitor = mkperf_pds_at(p, mkperf_pds_find(p, MKPERF_THREAD_INITIAL));
+    const struct mkperf_pd *monitor = &p->pd[mkperf_pds_find(p, MKPERF_THREAD_INITIAL)];
     assert_non_null(strstr(monitor->elf, "sdk/monitor.elf"));
     mkperf_pds_free(p);
     mkperf_symbols_free(symbols);
@@ -198,7 +198,7 @@ static void children_are_found_by_their_ids(void **state)
     assert_int_equal(mkperf_pds_find(p, MKPERF_THREAD_CHILD(2, 3)), 2);
     assert_int_equal(mkperf_pds_find(p, MKPERF_THREAD_CHILD(0, 3)), 2); /* on the context of a */
     /* Not passive, several passive ones, none with this id, and a vCPU: each is a thread of its own. */
-    assert_string_equal(mkperf_pds_at(p, 8)->name, "idle");
+    assert_string_equal(p->pd[8].name, "idle");
     assert_int_equal(mkperf_pds_find(p, MKPERF_THREAD_CHILD(4, 7)), 9);
     assert_int_equal(mkperf_pds_find(p, MKPERF_THREAD_CHILD(0, 9)), 10);
     assert_int_equal(mkperf_pds_find(p, MKPERF_THREAD_CHILD(0, 8)), 11);
@@ -224,8 +224,8 @@ static void unknown_threads_are_bounded(void **state)
     for (uint64_t thread = 1; thread < 5000; thread++) {
         assert_true(mkperf_pds_find(p, thread) < MKPERF_MAX_PDS);
     }
-    assert_int_equal(mkperf_pds_count(p), MKPERF_MAX_PDS);
-    assert_string_equal(mkperf_pds_at(p, MKPERF_MAX_PDS - 1)->name, "unknown");
+    assert_int_equal(p->n, MKPERF_MAX_PDS);
+    assert_string_equal(p->pd[MKPERF_MAX_PDS - 1].name, "unknown");
     assert_int_equal(mkperf_pds_find(p, 3), 3);
     mkperf_pds_free(p);
 }

@@ -201,7 +201,7 @@ static void is(unsigned i, uint64_t ns, enum mkperf_sched_kind kind, const char 
     assert_true(i < seen->n);
     for (unsigned k = 0; k < 2; k++) {
         uint32_t pd = k == 0 ? s->from : s->to;
-        names[k] = pd == MKPERF_SCHED_NOBODY ? "nobody" : mkperf_pds_at(seen->wire.pds, pd)->name;
+        names[k] = pd == MKPERF_SCHED_NOBODY ? "nobody" : seen->wire.pds->pd[pd].name;
     }
     assert_int_equal(s->time_ns, ns);
     assert_int_equal(s->kind, kind);

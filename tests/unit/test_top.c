@@ -63,7 +63,7 @@ static void test_window(void **state)
     put(&c, 11.0, b, 0x1000, 7);
     assert_int_equal(shown(&c, NULL, &n), 18);
     assert_int_equal(n, 2);
-    assert_int_equal(shown(&c, mkperf_pds_at(pds, b)->name, &n), 7);
+    assert_int_equal(shown(&c, pds->pd[b].name, &n), 7);
     put(&c, 13.15, b, 0x9000, 1);
     assert_int_equal(shown(&c, NULL, &n), 19); /* 10.0 is still in */
     put(&c, 13.25, b, 0x9000, 1);

@@ -122,13 +122,10 @@ static void make(const char *name)
 
 static int setup(void **state)
 {
-    const struct mkperf_warnings w = {
-        .session = &session, .totals = &totals, .pd_name = pd_name, .names = NULL};
-
     recording_setup(state);
     fill();
     make("all.data");
-    mkperf_warnings_each(&w, keep, NULL);
+    mkperf_warnings_each(&session, &totals, pd_name, NULL, keep, NULL);
     return 0;
 }
 
@@ -188,11 +185,10 @@ static void nothing_to_say(void **state)
 {
     struct mkperf_session quiet = {.cores = 1, .nevents = 1, .image = "1234"};
     struct mkperf_totals clean = {.samples = 5, .complete = true};
-    const struct mkperf_warnings w = {.session = &quiet, .totals = &clean, .pd_name = pd_name};
     unsigned before = lines;
 
     (void)state;
-    mkperf_warnings_each(&w, keep, NULL);
+    mkperf_warnings_each(&quiet, &clean, pd_name, NULL, keep, NULL);
     assert_int_equal(lines, before);
 }
 

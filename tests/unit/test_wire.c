@@ -522,7 +522,7 @@ static void idle_and_markers(void **state)
     assert_int_equal(seen->callers[1], 2);
     assert_int_equal(seen->caller[1][0], 0x200010);
     assert_int_equal(seen->caller[1][1], 0x400000);
-    assert_string_equal(mkperf_pds_at(seen->wire.pds, 2)->name, "unknown-9");
+    assert_string_equal(seen->wire.pds->pd[2].name, "unknown-9");
     end(seen, f);
 }
 

@@ -49,7 +49,7 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
 
     (void)e;
     seen->samples++;
-    snprintf(seen->name, sizeof seen->name, "%s", mkperf_pds_at(seen->wire.pds, s->pd)->name);
+    snprintf(seen->name, sizeof seen->name, "%s", seen->wire.pds->pd[s->pd].name);
     return MKPERF_OK;
 }
 
@@ -198,8 +198,8 @@ static void asked_for(void **state)
     assert_int_equal(seen->samples, 1);
     assert_int_equal(seen->wire.stream->skipped, 3);
     assert_string_equal(seen->name, "pd2");
-    assert_int_equal(mkperf_pds_at(seen->wire.pds, 2)->scheduling.priority, 102);
-    assert_true(mkperf_pds_at(seen->wire.pds, 2)->scheduling.known);
+    assert_int_equal(seen->wire.pds->pd[2].scheduling.priority, 102);
+    assert_true(seen->wire.pds->pd[2].scheduling.known);
     assert_memory_equal(seen->image, "abcd00", 6);
     assert_string_equal(seen->unverified, "");
     assert_non_null(strstr(seen->unnamed, "no ELF with the build id 02"));
