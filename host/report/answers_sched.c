@@ -46,11 +46,12 @@ bool report_lacks_events(const struct report_question *x, FILE *to)
 }
 
 /*
- * Returns the PD that was longest in `state`, for less than `below` ns, of PDs that ran on `core` last (UINT32_MAX: of
- * all). Returns NULL if there is none. It has a name.
+ * Returns the PD that was longest in `state` of those that ran on `core` last (UINT32_MAX: of all), or the next one after
+ * `before` in that order, if that is not NULL. It has a name. Returns NULL if there is none.
  */
 static const struct mkperf_sched_pd *greatest_pd(const struct report_question *x, uint32_t core,
-                                                 enum mkperf_pd_state state, uint64_t below)
+                                                 enum mkperf_pd_state state,
+                                                 const struct mkperf_sched_pd *before)
 {
     const struct mkperf_sched_pd *found = NULL;
 
@@ -58,7 +59,9 @@ static const struct mkperf_sched_pd *greatest_pd(const struct report_question *x
         const struct mkperf_sched_pd *p = &x->events->pd[i];
 
         if (!p->idle && p->name != NULL && (state == MKPERF_PD_RUNNING || !is_own(x, i)) &&
-            p->in[state] > (found != NULL ? found->in[state] : 0) && p->in[state] < below &&
+            p->in[state] > (found != NULL ? found->in[state] : 0) &&
+            (before == NULL || p->in[state] < before->in[state] ||
+             (p->in[state] == before->in[state] && p > before)) &&
             (core == UINT32_MAX || (p->has_core && p->core == core))) {
             found = p;
         }
@@ -69,18 +72,16 @@ static const struct mkperf_sched_pd *greatest_pd(const struct report_question *x
 /* Answers, without samples, with the PDs that ran longest by scheduling events. */
 enum report_verdict report_explain_run_times(struct report_question *x, FILE *to)
 {
-    const struct mkperf_sched_pd *p;
-    uint64_t less_than = UINT64_MAX;
+    const struct mkperf_sched_pd *p = NULL;
 
     if (report_lacks_events(x, to)) {
         return REPORT_UNDECIDED;
     }
-    for (unsigned shown = 0; shown < SCHED_ANSWER_PDS &&
-                             (p = greatest_pd(x, UINT32_MAX, MKPERF_PD_RUNNING, less_than)) != NULL;
+    for (unsigned shown = 0;
+         shown < SCHED_ANSWER_PDS && (p = greatest_pd(x, UINT32_MAX, MKPERF_PD_RUNNING, p)) != NULL;
          shown++) {
-        less_than = p->in[MKPERF_PD_RUNNING];
         fprintf(to, "%s%s %.2f %%", shown > 0 ? "; " : "of one core's time: ", p->name,
-                percent_of_span(x, less_than));
+                percent_of_span(x, p->in[MKPERF_PD_RUNNING]));
     }
     return REPORT_ANSWER;
 }
@@ -129,9 +130,8 @@ enum report_verdict report_explain_throughput(struct report_question *x, FILE *t
         core = a->core[i].seen && busy_of(&a->core[i]) > busy_of(&a->core[core]) ? i : core;
     }
     double busy = a->ncores != 0 ? busy_of(&a->core[core]) : 0;
-    const struct mkperf_sched_pd *runs = greatest_pd(x, core, MKPERF_PD_RUNNING, UINT64_MAX);
-    const struct mkperf_sched_pd *held =
-        greatest_pd(x, UINT32_MAX, MKPERF_PD_THROTTLED, UINT64_MAX);
+    const struct mkperf_sched_pd *runs = greatest_pd(x, core, MKPERF_PD_RUNNING, NULL);
+    const struct mkperf_sched_pd *held = greatest_pd(x, UINT32_MAX, MKPERF_PD_THROTTLED, NULL);
     double throttled = held != NULL ? percent_of_span(x, held->in[MKPERF_PD_THROTTLED]) : 0;
     for (uint32_t i = 0; i < a->npds; i++) {
         const struct mkperf_sched_pd *p = &a->pd[i];
@@ -187,7 +187,7 @@ enum report_verdict report_explain_idle(struct report_question *x, FILE *to)
         fprintf(to, "%score %u was idle for %.2f %% of the time", shown++ > 0 ? ";\n" : "", i,
                 percent_of_span(x, c->idle));
         for (unsigned k = 0; k < sizeof why / sizeof *why; k++) {
-            const struct mkperf_sched_pd *p = greatest_pd(x, i, why[k], UINT64_MAX);
+            const struct mkperf_sched_pd *p = greatest_pd(x, i, why[k], NULL);
 
             if (p != NULL) {
                 fprintf(to, "%s %s was %s for %.2f %%", k == 0 ? ":" : ",", p->name,
@@ -210,7 +210,7 @@ enum report_verdict report_explain_cores(struct report_question *x, FILE *to)
     unsigned shown = 0;
 
     for (uint32_t i = 0; i < a->ncores; i++) {
-        const struct mkperf_sched_pd *p = greatest_pd(x, i, MKPERF_PD_RUNNING, UINT64_MAX);
+        const struct mkperf_sched_pd *p = greatest_pd(x, i, MKPERF_PD_RUNNING, NULL);
         double busy = busy_of(&a->core[i]);
 
         if (!a->core[i].seen) {

@@ -171,6 +171,17 @@ static void one_idle_core(void)
     }
 }
 
+/* Two PDs run equally long. */
+static void equal(void)
+{
+    run(&story, 1000000, SERVER, MKPERF_STOPPED_UNKNOWN);
+    run(&story, 1020000, CLIENT, MKPERF_STOPPED_WAIT_MESSAGE);
+    run(&story, 1040000, IDLE, MKPERF_STOPPED_WAIT_NOTIFICATION);
+    run(&story, 1080000, STORE, MKPERF_STOPPED_IDLE);
+    run(&story, 1090000, IDLE, MKPERF_STOPPED_WAIT_NOTIFICATION);
+    run(&story, 1100000, IDLE, MKPERF_STOPPED_IDLE);
+}
+
 /* Events are missing for most of the time. */
 static void missing(void)
 {
@@ -433,6 +444,8 @@ static void test_planted(void **state)
         EXPECTED(
             {"inversion", "problem",
              "driver waited for client while store ran, which has a lower priority: 20 times"}));
+    check_stories(equal, 1,
+                  EXPECTED({"time", "answer", "client 20.00 %; server 20.00 %; store 10.00 %"}));
     check_stories(nothing, 1, EXPECTED({"ran", "problem", "only idle and mkperf's PDs ran"}));
 }
 
