@@ -116,9 +116,11 @@ static void put_function(struct callgrind *g, uint32_t number, const char *prefi
 {
     const struct mkperf_places *s = &g->c->places;
     bool root = number >= s->functions.count;
-    const struct mkperf_function f =
-        root ? (struct mkperf_function){.pd = number - s->functions.count} : s->function[number];
+    struct mkperf_function f = {.pd = number - s->functions.count};
 
+    if (!root) {
+        f = s->function[number];
+    }
     mkperf_textout_printf(g->t, "%sob=", prefix);
     put_plain(g, f.kernel ? "kernel" : mkperf_places_pd_name(s, f.pd));
     mkperf_textout_printf(g->t, "\n%s=(%u)", *prefix != '\0' ? "cfi" : "fl", f.file + 1);
