@@ -110,22 +110,21 @@ void page_code_json(const struct mkperf_frames *f, uint32_t function,
 
 enum { PAGE_INTERVALS = 1000000 };
 
-/* What a page is made of. Intervals, calls and gaps are in the order of their ends. */
+/* What a page is made of. Calls are in the order of their ends, and so are the intervals of each PD. */
 struct page_schedule {
-    const struct mkperf_interval *interval;
+    struct mkperf_interval *interval;
     size_t intervals;
-    const struct mkperf_schedule_call *call;
+    struct mkperf_schedule_call *call;
     size_t calls;
-    const struct mkperf_core_interval *gap;
+    struct mkperf_core_interval *gap;
     size_t gaps;
-    const struct mkperf_woken *woken; /* in the order of time */
+    struct mkperf_woken *woken; /* in the order of time */
     size_t wokens;
     const struct mkperf_schedule_window *window; /* in the order of time */
     size_t windows;
-    struct mkperf_schedule
-        *kept;         /* of a recording with more than PAGE_INTERVALS intervals: its files */
-    uint64_t lost;     /* the number of lost events that the gaps report */
-    uint64_t since_ns; /* earlier events were discarded; 0: none were */
+    struct mkperf_schedule *kept;           /* of more than PAGE_INTERVALS intervals: their files */
+    uint64_t lost;                          /* the number of lost events that the gaps report */
+    uint64_t since_ns;                      /* earlier events were discarded; 0: none were */
     const struct mkperf_analysis *analysis; /* NULL: none were recorded */
 };
 

@@ -4,61 +4,60 @@
 
 /* ---- the newest part of the scheduling of a running target ---- */
 
-/* Takes the newest records of each kind. Stores in since_ns the time after which no record of any kind is missing. */
-static void take_newest(struct view_live_schedule *s, struct mkperf_profile *p, size_t most)
-{
-    struct mkperf_schedule *from = &p->schedule;
-    struct page_schedule *shown = &s->shown;
+/* Removes the records of an array of n for which `keep` is false. `keep` is an expression in i. */
+#define VIEW_KEEP(array, n, keep)              \
+    do {                                       \
+        size_t kept_ = 0;                      \
+        for (size_t i = 0; i < (n); i++) {     \
+            if (keep) {                        \
+                (array)[kept_++] = (array)[i]; \
+            }                                  \
+        }                                      \
+        (n) = kept_;                           \
+    } while (0)
 
-    s->interval = mkperf_xcalloc(most + 2 * (size_t)p->sched->npds + 1, sizeof *s->interval);
-    s->gap = mkperf_xcalloc(most + (size_t)p->sched->ncores + 1, sizeof *s->gap);
-    s->call = mkperf_xcalloc(most, sizeof *s->call);
-    s->woken = mkperf_xcalloc(most, sizeof *s->woken);
-    shown->intervals = mkperf_spool_last(&from->intervals, s->interval + p->sched->npds, most);
-    shown->gaps = mkperf_spool_last(&from->gaps, s->gap + p->sched->ncores, most);
-    shown->calls = mkperf_spool_last(&from->calls, s->call, most);
-    shown->wokens = mkperf_spool_last(&from->wakings, s->woken, most);
-    if (shown->intervals < from->intervals.count) {
-        /* An interval becomes known at its end, except that of a ready PD, which becomes known when the PD runs. */
-        const struct mkperf_interval *newest = s->interval + p->sched->npds;
-        size_t first = 0;
-        while (first < shown->intervals && newest[first].state == MKPERF_PD_READY) {
-            first++;
-        }
-        shown->since_ns = first < shown->intervals ? newest[first].to : UINT64_MAX;
-    }
-    if (shown->gaps > 0 && shown->gaps < from->gaps.count) {
-        shown->since_ns = page_later(shown->since_ns, s->gap[p->sched->ncores].to);
-    }
-    if (shown->calls > 0 && shown->calls < from->calls.count) {
-        shown->since_ns = page_later(shown->since_ns, s->call[0].to_ns);
-    }
-    /* Another waking at the same time may be missing. */
-    if (shown->wokens > 0 && shown->wokens < from->wakings.count) {
-        shown->since_ns = page_later(shown->since_ns, s->woken[0].time + 1);
+/* Stores that records of a spool before `first` may be missing, if not all of them, but the last `n`, were taken. */
+static void begin_at(uint64_t *since, const struct mkperf_spool *spool, size_t n, uint64_t first)
+{
+    if (n < spool->count) {
+        *since = page_later(*since, n > 0 ? first : UINT64_MAX);
     }
 }
 
-/* Cuts the newest intervals at the begin of the complete part. Adds an interval of each PD before it, and one for its state now. */
-static void complete_intervals(struct view_live_schedule *s, const struct mkperf_analysis *a,
-                               uint64_t begin)
+/* Takes the newest records of each kind, and stores in since_ns the time after which no record of any kind is missing. */
+static void take_newest(struct page_schedule *s, struct mkperf_schedule *from, size_t most)
 {
-    struct page_schedule *shown = &s->shown;
-    struct mkperf_interval *newest = s->interval + a->npds, *first = newest;
-    uint64_t since = shown->since_ns;
+    size_t known = 0;
 
-    VIEW_KEEP(newest, shown->intervals, newest[i].to > since);
-    for (size_t i = 0; i < shown->intervals; i++) {
-        newest[i].from = page_later(newest[i].from, since);
+    s->intervals = mkperf_spool_last(&from->intervals, s->interval, most);
+    s->gaps = mkperf_spool_last(&from->gaps, s->gap, most);
+    s->calls = mkperf_spool_last(&from->calls, s->call, most);
+    s->wokens = mkperf_spool_last(&from->wakings, s->woken, most);
+    /* An interval becomes known at its end, except that of a ready PD, which becomes known when the PD runs. */
+    while (known < s->intervals && s->interval[known].state == MKPERF_PD_READY) {
+        known++;
     }
-    /* The state that a PD has now, until the last event. */
+    begin_at(&s->since_ns, &from->intervals, s->intervals,
+             known < s->intervals ? s->interval[known].to : UINT64_MAX);
+    begin_at(&s->since_ns, &from->gaps, s->gaps, s->gap[0].to);
+    begin_at(&s->since_ns, &from->calls, s->calls, s->call[0].to_ns);
+    /* Another waking at the same time may be missing. */
+    begin_at(&s->since_ns, &from->wakings, s->wokens, s->woken[0].time + 1);
+}
+
+/* Adds the interval of the state that each PD has now, until the last event, and one of unknown state for the time before the
+ * newest part. */
+static void complete_intervals(struct page_schedule *s, uint64_t begin)
+{
+    const struct mkperf_analysis *a = s->analysis;
+
     for (uint32_t pd = 0; pd < a->npds; pd++) {
         const struct mkperf_sched_pd *of = &a->pd[pd];
-        uint64_t began = page_later(of->slices > 0 ? of->slice[0].from : of->since, since);
+        uint64_t began = page_later(of->slices > 0 ? of->slice[0].from : of->since, s->since_ns);
         bool calls = of->state == MKPERF_PD_CALLING && of->call.active;
 
         if (!of->idle && a->last_ns > began) {
-            newest[shown->intervals++] =
+            s->interval[s->intervals++] =
                 (struct mkperf_interval){.from = began,
                                          .to = a->last_ns,
                                          .pd = pd,
@@ -67,57 +66,56 @@ static void complete_intervals(struct view_live_schedule *s, const struct mkperf
                                          .serving = of->serving,
                                          .state = of->state};
         }
-    }
-    for (uint32_t pd = a->npds; since > begin && pd-- > 0;) {
-        if (!a->pd[pd].idle) {
-            *--first = (struct mkperf_interval){.from = begin,
-                                                .to = since,
-                                                .pd = pd,
-                                                .by = MKPERF_SCHED_NOBODY,
-                                                .serving = MKPERF_SCHED_NOBODY,
-                                                .state = MKPERF_PD_UNKNOWN};
-            shown->intervals++;
+        if (!of->idle && s->since_ns > begin) {
+            s->interval[s->intervals++] = (struct mkperf_interval){.from = begin,
+                                                                   .to = s->since_ns,
+                                                                   .pd = pd,
+                                                                   .by = MKPERF_SCHED_NOBODY,
+                                                                   .serving = MKPERF_SCHED_NOBODY,
+                                                                   .state = MKPERF_PD_UNKNOWN};
         }
     }
-    shown->interval = first;
 }
 
-void view_live_schedule_take(struct view_live_schedule *s, struct mkperf_profile *p, size_t most,
-                             uint64_t from_ns)
+struct page_schedule view_live_schedule(struct mkperf_profile *p, size_t most, uint64_t from_ns)
 {
-    *s = (struct view_live_schedule){.shown = {.analysis = p->sched, .lost = p->schedule.lost}};
+    const struct mkperf_analysis *a = p->sched;
+    struct page_schedule s = {.analysis = a, .lost = p->schedule.lost};
+
     if (!p->schedule.open) {
-        return;
+        return s;
     }
-    take_newest(s, p, most);
-    uint64_t begin = page_later(p->sched->first_ns, from_ns), since = s->shown.since_ns;
-    complete_intervals(s, p->sched, begin);
-    /* Cuts the newest gaps at the begin of the complete part, and adds a gap of each core before it. */
-    struct mkperf_core_interval *newest = s->gap + p->sched->ncores;
-    s->shown.gap = newest;
-    VIEW_KEEP(newest, s->shown.gaps, newest[i].to > since);
-    for (size_t i = 0; i < s->shown.gaps; i++) {
-        newest[i].from = page_later(newest[i].from, since);
+    s.interval = mkperf_xcalloc(most + 2 * (size_t)a->npds + 1, sizeof *s.interval);
+    s.gap = mkperf_xcalloc(most + (size_t)a->ncores + 1, sizeof *s.gap);
+    s.call = mkperf_xcalloc(most + 1, sizeof *s.call);
+    s.woken = mkperf_xcalloc(most + 1, sizeof *s.woken);
+    take_newest(&s, &p->schedule, most);
+    uint64_t begin = page_later(a->first_ns, from_ns), since = s.since_ns;
+    /* Intervals and gaps are cut at the begin of the complete part; calls and wakings are complete only from then on. */
+    VIEW_KEEP(s.interval, s.intervals, s.interval[i].to > since);
+    VIEW_KEEP(s.gap, s.gaps, s.gap[i].to > since);
+    VIEW_KEEP(s.call, s.calls, s.call[i].from_ns >= since);
+    VIEW_KEEP(s.woken, s.wokens, s.woken[i].time >= since);
+    for (size_t i = 0; i < s.intervals; i++) {
+        s.interval[i].from = page_later(s.interval[i].from, since);
     }
-    for (uint32_t core = p->sched->ncores; since > begin && core-- > 0; s->shown.gaps++) {
-        s->gap[core] = (struct mkperf_core_interval){
+    for (size_t i = 0; i < s.gaps; i++) {
+        s.gap[i].from = page_later(s.gap[i].from, since);
+    }
+    complete_intervals(&s, begin);
+    for (uint32_t core = 0; since > begin && core < a->ncores; core++) {
+        s.gap[s.gaps++] = (struct mkperf_core_interval){
             .pd = MKPERF_SCHED_NOBODY, .core = core, .from = begin, .to = since};
-        s->shown.gap = s->gap;
     }
-    /* The lists of calls and wakings are complete only from then on. */
-    VIEW_KEEP(s->call, s->shown.calls, s->call[i].from_ns >= since);
-    VIEW_KEEP(s->woken, s->shown.wokens, s->woken[i].time >= since);
-    s->shown.call = s->call;
-    s->shown.woken = s->woken;
+    return s;
 }
 
-void view_live_schedule_free(struct view_live_schedule *s)
+void view_live_schedule_free(struct page_schedule *s)
 {
     free(s->interval);
     free(s->call);
     free(s->gap);
     free(s->woken);
-    *s = (struct view_live_schedule){.shown = {.intervals = 0}};
 }
 
 static void show_notice(void *self, const char *text)
@@ -139,7 +137,6 @@ struct page_bytes view_live_data(struct view_live *l)
     struct mkperf_profile_sample *sample = mkperf_xcalloc(VIEW_LIVE_SAMPLES, sizeof *sample);
     struct mkperf_profile_mark *mark = mkperf_xcalloc(VIEW_LIVE_LOSSES, sizeof *mark);
     struct mkperf_lost *loss = mkperf_xcalloc(VIEW_LIVE_LOSSES, sizeof *loss);
-    struct view_live_schedule schedule;
     uint64_t from_ns;
     struct page_input in = {.frames = &l->frames,
                             .sample = sample,
@@ -156,15 +153,14 @@ struct page_bytes view_live_data(struct view_live *l)
     in.older_losses = p->losses.count - in.losses;
     MKPERF_SORT(sample, in.samples, MKPERF_UP(sample, time_ns), MKPERF_UP(sample, order));
     from_ns = in.samples > 0 ? sample[0].time_ns : 0; /* the time line begins with it */
-    view_live_schedule_take(&schedule, p, VIEW_LIVE_SAMPLES, from_ns);
-    in.schedule = schedule.shown;
+    in.schedule = view_live_schedule(p, VIEW_LIVE_SAMPLES, from_ns);
     VIEW_KEEP(mark, in.marks, mark[i].time_ns >= from_ns);
     MKPERF_SORT(mark, in.marks, MKPERF_UP(mark, time_ns));
     struct page_bytes b = page_data_make(&in);
     free(sample);
     free(mark);
     free(loss);
-    view_live_schedule_free(&schedule);
+    view_live_schedule_free(&in.schedule);
     return b;
 }
 

@@ -117,30 +117,9 @@ void view_shown_free(struct view_shown *s);
  * state that a PD has now lasts until the last event. Called by live.c.
  */
 
-/* Removes the records of an array of n for which `keep` is false. `keep` is an expression in i. */
-#define VIEW_KEEP(array, n, keep)              \
-    do {                                       \
-        size_t kept_ = 0;                      \
-        for (size_t i = 0; i < (n); i++) {     \
-            if (keep) {                        \
-                (array)[kept_++] = (array)[i]; \
-            }                                  \
-        }                                      \
-        (n) = kept_;                           \
-    } while (0)
-
-struct view_live_schedule {
-    struct mkperf_interval *interval;
-    struct mkperf_schedule_call *call;
-    struct mkperf_core_interval *gap;
-    struct mkperf_woken *woken;
-    struct page_schedule shown; /* refers to the arrays above */
-};
-
 /* Copies at most `most` intervals, calls, gaps and wakings. The page's time begins at from_ns. view_live_schedule_free follows. */
-void view_live_schedule_take(struct view_live_schedule *s, struct mkperf_profile *p, size_t most,
-                             uint64_t from_ns);
-void view_live_schedule_free(struct view_live_schedule *s);
+struct page_schedule view_live_schedule(struct mkperf_profile *p, size_t most, uint64_t from_ns);
+void view_live_schedule_free(struct page_schedule *s);
 
 /*
  * mkperf view of a running target.

@@ -365,17 +365,16 @@ static void newest(size_t most, bool cut)
     struct mkperf_session session = {.platform = "test", .cpu = ""};
     struct mkperf_profile p = {.cores = true, .times = true, .keep_schedule = true};
     struct mkperf_frames f = {.profile = &p};
-    struct view_live_schedule live;
     static struct story s;
     uint64_t since, known[STORY_PDS] = {0}, unknown[STORY_PDS] = {0}, calls = 0;
 
     story_begin(&s, mkperf_profile_sink(&p), &session);
     story_rounds(&s, 20);
-    view_live_schedule_take(&live, &p, most, 0);
-    since = cut ? live.shown.since_ns : p.sched->first_ns;
-    assert_true(cut == (live.shown.since_ns > p.sched->first_ns));
-    for (size_t i = 0; i < live.shown.intervals; i++) {
-        const struct mkperf_interval *of = &live.shown.interval[i];
+    struct page_schedule live = view_live_schedule(&p, most, 0);
+    since = cut ? live.since_ns : p.sched->first_ns;
+    assert_true(cut == (live.since_ns > p.sched->first_ns));
+    for (size_t i = 0; i < live.intervals; i++) {
+        const struct mkperf_interval *of = &live.interval[i];
         if (of->from < since) {
             assert_int_equal(of->state, MKPERF_PD_UNKNOWN);
             unknown[of->pd] += of->to - of->from;
@@ -391,13 +390,13 @@ static void newest(size_t most, bool cut)
         calls += 1000000 + i * 100000 + 8000 >= since;
         calls += 1000000 + i * 100000 + 18000 >= since;
     }
-    assert_int_equal(live.shown.calls, calls);
+    assert_int_equal(live.calls, calls);
     assert_true(calls > 0 && (cut ? calls < 40 : calls == 40));
-    for (size_t i = 0; i < live.shown.wokens; i++) {
-        assert_true(live.shown.woken[i].time >= since);
+    for (size_t i = 0; i < live.wokens; i++) {
+        assert_true(live.woken[i].time >= since);
     }
     struct page_input in = {
-        .frames = &f, .file = "story", .live = true, .older_samples = 12, .schedule = live.shown};
+        .frames = &f, .file = "story", .live = true, .older_samples = 12, .schedule = live};
     struct page_bytes b = page_data_make(&in);
     char *text = strndup((const char *)b.p + 12, b.n - 12);
     assert_non_null(strstr(text, cut ? "\"cut\":true" : "\"cut\":false"));
