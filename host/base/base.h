@@ -346,14 +346,18 @@ void mkperf_hash_free(struct mkperf_hash *t);
  * Owns: nothing. host/build.mk makes the objects depend on these files.
  */
 
-/* The file's bytes from name_begin to name_end, where a NUL follows. */
-#define MKPERF_EMBED(name, file)                         \
+/* The file's bytes from name_begin to name_end, where a NUL follows. Several files: MKPERF_INCLUDED of each, one after the other. */
+#define MKPERF_INCLUDED(file) ".incbin \"" file "\"\n"
+#define MKPERF_EMBED(name, file) MKPERF_EMBED_ALL(name, MKPERF_INCLUDED(file))
+/* clang-format off */
+#define MKPERF_EMBED_ALL(name, files)                    \
     __asm__(".pushsection .rodata\n"                     \
             ".globl " #name "_begin\n" #name "_begin:\n" \
-            ".incbin \"" file "\"\n"                     \
+            files                                        \
             ".globl " #name "_end\n" #name "_end:\n"     \
             ".byte 0\n"                                  \
             ".popsection\n");                            \
     extern const char name##_begin[], name##_end[]
+/* clang-format on */
 
 #endif
