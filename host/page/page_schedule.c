@@ -317,23 +317,6 @@ static void put_wakings(struct page_columns *c, const struct page_schedule *s,
     free(all.next);
 }
 
-static void put_gaps(struct page_columns *c, const struct page_schedule *s, uint64_t from)
-{
-    struct mkperf_core_interval *gap = mkperf_xcalloc(s->gaps + 1, sizeof *gap);
-    size_t n = 0;
-
-    for (size_t i = 0; i < s->gaps; i++) {
-        if (s->gap[i].to >= from) {
-            gap[n] = s->gap[i];
-            gap[n++].from = page_later(s->gap[i].from, from);
-        }
-    }
-    PAGE_COLUMN(c, "g_from", n, gap[i].from - from);
-    PAGE_COLUMN(c, "g_length", n, gap[i].to - gap[i].from);
-    PAGE_COLUMN(c, "g_core", n, gap[i].core);
-    free(gap);
-}
-
 /* Writes the intervals of a stretch of time and, if they are exact or `whole` is set, its wakings. */
 static void put_stretch(struct page_columns *c, const struct page_schedule *s,
                         const struct page_stretch *stretch, bool whole)
@@ -402,7 +385,13 @@ void page_schedule_put(struct page_columns *c, const struct page_schedule *s, ui
     PAGE_COLUMN(c, "a_to", n, call[at[i]].to);
     PAGE_COLUMN(c, "a_exit", n, call[at[i]].exit);
     free(at);
-    put_gaps(c, s, from);
+    const struct mkperf_core_interval *gap = s->gap;
+    for (n = s->gaps; n > 0 && gap->to < from; n--) {
+        gap++;
+    }
+    PAGE_COLUMN(c, "g_from", n, page_later(gap[i].from, from) - from);
+    PAGE_COLUMN(c, "g_length", n, gap[i].to - page_later(gap[i].from, from));
+    PAGE_COLUMN(c, "g_core", n, gap[i].core);
     const struct mkperf_schedule_window *w = s->window;
     for (n = s->windows; n > 0 && w->from < from; n--) {
         w++;

@@ -40,12 +40,18 @@ static enum MHD_Result reply(struct MHD_Connection *c, unsigned status, struct M
     return result;
 }
 
+/* Answers with n bytes. memory: whether they stay, are copied or are freed. */
+static enum MHD_Result answer_bytes(struct MHD_Connection *c, unsigned status, const void *p,
+                                    size_t n, enum MHD_ResponseMemoryMode memory, const char *type)
+{
+    return reply(c, status, view_http.create_response_from_buffer(n, (void *)(uintptr_t)p, memory),
+                 type, own_policy);
+}
+
 enum MHD_Result view_answer_problem(struct MHD_Connection *c, unsigned status, const char *text)
 {
-    return reply(c, status,
-                 view_http.create_response_from_buffer(strlen(text), (void *)(uintptr_t)text,
-                                                       MHD_RESPMEM_MUST_COPY),
-                 "text/plain; charset=utf-8", own_policy);
+    return answer_bytes(c, status, text, strlen(text), MHD_RESPMEM_MUST_COPY,
+                        "text/plain; charset=utf-8");
 }
 
 /* Stores a parameter's number. Leaves *out unchanged if it is absent. Returns whether *out is a number of at most max then. */
@@ -58,12 +64,6 @@ static bool read_number(struct MHD_Connection *c, const char *name, uint64_t max
     *out = text != NULL ? strtoull(text, &end, 10) : *out;
     return *out <= max &&
            (text == NULL || (isdigit((unsigned char)*text) && *end == '\0' && errno == 0));
-}
-
-static enum MHD_Result answer_memory(struct MHD_Connection *c, void *p, size_t n, const char *type)
-{
-    return reply(c, MHD_HTTP_OK, view_http.create_response_from_buffer(n, p, MHD_RESPMEM_MUST_FREE),
-                 type, own_policy);
 }
 
 /* Answers with the states of PDs in a stretch of time, of a recording that is too large for a page. */
@@ -81,7 +81,7 @@ static enum MHD_Result answer_stretch(const struct view_server *s, struct MHD_Co
         return view_answer_problem(c, MHD_HTTP_NOT_FOUND, "no scheduling events can be read there");
     }
     struct page_bytes b = page_schedule_stretch(&r->schedule, r->first_ns, from, to, most);
-    return answer_memory(c, b.p, b.n, columns_type);
+    return answer_bytes(c, MHD_HTTP_OK, b.p, b.n, MHD_RESPMEM_MUST_FREE, columns_type);
 }
 
 static enum MHD_Result answer_code(const struct view_server *s, struct MHD_Connection *c)
@@ -103,7 +103,7 @@ static enum MHD_Result answer_code(const struct view_server *s, struct MHD_Conne
     page_code_json(f, (uint32_t)function,
                    s->live != NULL ? &s->live->sources : &s->shown[base].sources, out);
     mkperf_memstream_close(out);
-    return answer_memory(c, text, n, json_type);
+    return answer_bytes(c, MHD_HTTP_OK, text, n, MHD_RESPMEM_MUST_FREE, json_type);
 }
 
 static enum MHD_Result answer_fd(struct MHD_Connection *c, int fd, const char *type)
@@ -157,15 +157,13 @@ static enum MHD_Result answer_speedscope(const struct view_server *s, struct MHD
     for (size_t i = 0; dot && i < sizeof types / sizeof *types; i++) {
         type = strcmp(dot, types[i][0]) == 0 ? types[i][1] : type;
     }
-    for (unsigned i = 0; i < s->nfiles; i++) {
-        if (strcmp(s->file[i], name) == 0) {
-            char *path = mkperf_xprintf("%s/%s", s->speedscope, name);
-            int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-            free(path);
-            return answer_fd(c, fd, type);
-        }
-    }
-    return view_answer_problem(c, MHD_HTTP_NOT_FOUND, "no such page");
+    /* A file in that directory itself: not below it, not above it, not where a link leads. */
+    char *path = mkperf_xprintf("%s/%s", s->speedscope != NULL ? s->speedscope : "", name);
+    bool here = s->speedscope != NULL && *name != '.' && *name != '\0' && strchr(name, '/') == NULL;
+    int fd = here ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    free(path);
+    return fd >= 0 ? answer_fd(c, fd, type)
+                   : view_answer_problem(c, MHD_HTTP_NOT_FOUND, "no such page");
 }
 
 enum MHD_Result view_answer(const struct view_server *s, struct MHD_Connection *c, const char *path)
@@ -173,11 +171,8 @@ enum MHD_Result view_answer(const struct view_server *s, struct MHD_Connection *
     for (size_t i = 0; i < page_nassets; i++) {
         if (strcmp(path, page_assets[i].name) == 0) {
             const struct page_asset *p = &page_assets[i];
-            return reply(c, MHD_HTTP_OK,
-                         view_http.create_response_from_buffer((size_t)(p->end - p->begin),
-                                                               (void *)(uintptr_t)p->begin,
-                                                               MHD_RESPMEM_PERSISTENT),
-                         p->type, own_policy);
+            return answer_bytes(c, MHD_HTTP_OK, p->begin, (size_t)(p->end - p->begin),
+                                MHD_RESPMEM_PERSISTENT, p->type);
         }
     }
     if (strcmp(path, "data/profile") == 0 || strcmp(path, "data/base") == 0) {
@@ -197,10 +192,8 @@ enum MHD_Result view_answer(const struct view_server *s, struct MHD_Connection *
         if (b.n == 0) { /* nothing to compare with */
             return view_answer_problem(c, MHD_HTTP_NO_CONTENT, "");
         }
-        return reply(c, MHD_HTTP_OK,
-                     view_http.create_response_from_buffer(
-                         b.n, b.p, kept ? MHD_RESPMEM_PERSISTENT : MHD_RESPMEM_MUST_FREE),
-                     columns_type, own_policy);
+        return answer_bytes(c, MHD_HTTP_OK, b.p, b.n,
+                            kept ? MHD_RESPMEM_PERSISTENT : MHD_RESPMEM_MUST_FREE, columns_type);
     }
     if (strcmp(path, "data/stretch") == 0) {
         return answer_stretch(s, c);

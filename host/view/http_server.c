@@ -3,7 +3,6 @@
 #include "view.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 
@@ -27,9 +26,7 @@ static void on_connection(void *self, struct MHD_Connection *connection, void **
     unsigned n = 0;
 
     if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
-        if (c != NULL) {
-            c->open = false;
-        }
+        c->open = false;
         return;
     }
     for (unsigned i = 0; i < VIEW_CONNECTIONS; i++) {
@@ -40,19 +37,17 @@ static void on_connection(void *self, struct MHD_Connection *connection, void **
             oldest = other;
         }
     }
-    if (place == NULL) {
-        return; /* the daemon has as many places, so this does not happen */
-    }
+    assert(place != NULL); /* the daemon has as many places */
     if (n + 2 > VIEW_CONNECTIONS && oldest != NULL) {
         shutdown(oldest->fd, SHUT_RDWR); /* the daemon reads its end, and closes it */
         oldest->silent = false;
     }
-    const union MHD_ConnectionInfo *info =
-        view_http.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    *place = (struct view_connection){.fd = info != NULL ? info->connect_fd : -1,
-                                      .number = ++s->connections,
-                                      .open = true,
-                                      .silent = info != NULL};
+    *place = (struct view_connection){
+        .fd = view_http.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)
+                  ->connect_fd,
+        .number = ++s->connections,
+        .open = true,
+        .silent = true};
     *context = place;
 }
 
@@ -64,11 +59,9 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *c, const ch
 
     (void)version, (void)upload, (void)upload_size, (void)state;
     /* The connection has sent a request, so it is not closed for another one. */
-    const union MHD_ConnectionInfo *info =
-        view_http.get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    if (info != NULL && info->socket_context != NULL) {
-        ((struct view_connection *)info->socket_context)->silent = false;
-    }
+    struct view_connection *connection =
+        view_http.get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    connection->silent = false;
     const char *host = view_http.lookup_connection_value(c, MHD_HEADER_KIND, "Host");
     char address[32], local[32];
     snprintf(address, sizeof address, "127.0.0.1:%u", s->port);
@@ -117,17 +110,6 @@ enum mkperf_status view_server_start(struct view_server *s, struct mkperf_error 
     }
     info = view_http.get_daemon_info(s->daemon, MHD_DAEMON_INFO_BIND_PORT);
     s->port = info ? info->port : s->port;
-    /* Only files that exist at the start are served. Whole names are compared. */
-    DIR *d = s->speedscope ? opendir(s->speedscope) : NULL;
-    const struct dirent *entry;
-    while (d && s->nfiles < VIEW_FILES_MAX && (entry = readdir(d)) != NULL) {
-        if (entry->d_name[0] != '.' && (s->file[s->nfiles] = mkperf_xstrdup(entry->d_name))) {
-            s->nfiles++;
-        }
-    }
-    if (d) {
-        closedir(d);
-    }
     return MKPERF_OK;
 }
 
@@ -148,8 +130,5 @@ void view_server_stop(struct view_server *s)
     if (s->daemon) {
         view_http.stop_daemon(s->daemon);
         s->daemon = NULL;
-    }
-    while (s->nfiles > 0) {
-        free(s->file[--s->nfiles]);
     }
 }

@@ -44,7 +44,7 @@ extern struct view_http {
 } view_http;
 enum mkperf_status view_http_load(struct mkperf_error *e); /* Errors: FAILED, it is not there. */
 
-enum { VIEW_TOKEN = 32, VIEW_FILES_MAX = 64, VIEW_CONNECTIONS = 32 };
+enum { VIEW_TOKEN = 32, VIEW_CONNECTIONS = 32 };
 
 /* A connection is silent until it sends a request. When nearly all places are taken, the oldest silent connection is closed. */
 struct view_connection {
@@ -64,8 +64,6 @@ struct view_server {
     uint16_t port;                 /* 0: any; the server stores the port that it has */
     char token[VIEW_TOKEN + 1];
     struct MHD_Daemon *daemon;
-    char *file[VIEW_FILES_MAX]; /* names in the directory of speedscope */
-    unsigned nfiles;
     struct view_connection connection[VIEW_CONNECTIONS];
     uint64_t connections; /* the number of connections so far */
 };
