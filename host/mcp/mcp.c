@@ -27,13 +27,13 @@ static bool next_word(const char **at, char word[WORD])
 static const struct mkperf_option *option_of(const struct mcp_tool *t, const char *name)
 {
     const struct mkperf_option *o;
+    unsigned i = 0;
 
-    for (unsigned i = 0; (o = mkperf_command_option(t->command, i)) != NULL; i++) {
-        if (o->name != NULL && strcmp(o->name, name) == 0) {
-            return o;
-        }
-    }
-    return NULL;
+    do {
+        o = mkperf_command_option(t->command, i++);
+        assert(o != NULL); /* the tool's options are options of its command */
+    } while (o->name == NULL || strcmp(o->name, name) != 0);
+    return o;
 }
 
 /* Stores a tool's name: that of its command, then the option that is always given, or its value. */
@@ -65,7 +65,6 @@ static json_t *describe_tool(const struct mcp_tool *t)
     for (const char *at = t->options; next_word(&at, word);) {
         char help[MKPERF_HELP_BYTES];
         const struct mkperf_option *o = option_of(t, word);
-        assert(o != NULL);
         json_t *p = json_pack("{s:s, s:s}", "type", o->value != NULL ? "string" : "boolean",
                               "description", mkperf_option_help(o, help));
         if (o->kind == MKPERF_VALUE_WORD && o->words != NULL) { /* a list is of examples */
@@ -173,18 +172,18 @@ static json_t *call_tool(const struct mcp_server *s, const json_t *parameters, c
     return result;
 }
 
-static void put_answer(json_t *answer, const json_t *id, FILE *out)
+static void put_answer(const char *member, json_t *value, const json_t *id, FILE *out)
 {
-    json_object_set_new(answer, "jsonrpc", json_string("2.0"));
-    json_object_set(answer, "id", id != NULL ? (json_t *)(uintptr_t)id : json_null());
-    json_dumpf(answer, out, JSON_COMPACT);
+    json_t *whole = json_pack("{s:o, s:s, s:O?}", member, value, "jsonrpc", "2.0", "id", id);
+
+    json_dumpf(whole, out, JSON_COMPACT);
     fputc('\n', out);
-    json_decref(answer);
+    json_decref(whole);
 }
 
 static void put_error(int code, const char *text, const json_t *id, FILE *out)
 {
-    put_answer(json_pack("{s:{s:i, s:s}}", "error", "code", code, "message", text), id, out);
+    put_answer("error", json_pack("{s:i, s:s}", "code", code, "message", text), id, out);
 }
 
 void mcp_answer(const struct mcp_server *s, const char *message, size_t n, FILE *out)
@@ -228,7 +227,7 @@ void mcp_answer(const struct mcp_server *s, const char *message, size_t n, FILE 
             code = BAD_PARAMETERS;
         }
         if (result != NULL) {
-            put_answer(json_pack("{s:o}", "result", result), id, out);
+            put_answer("result", result, id, out);
         } else {
             put_error(code, why, id, out);
         }
