@@ -104,10 +104,10 @@ void page_code_json(const struct mkperf_frames *f, uint32_t function,
     struct mkperf_textout t = {.over = out};
 
     mkperf_json(&t,
-                "{'function':%" PRIu32 ",'name':%s,'elf':%s,'start':'%" PRIx64 "','size':%" PRIu64
-                ",'problem':%s,'insn':[",
+                "{'function':%" PRIu32 ",'name':%s,'elf':%s,'start':'%" PRIx64
+                "','problem':%s,'insn':[",
                 function, mkperf_frames_text(f, mkperf_frames_label(f, function).name),
-                basename(path), symbol.start, symbol.size,
+                basename(path), symbol.start,
                 opened  ? code.problem
                 : found ? e.text
                         : "no ELF has this function, so its code is not known");

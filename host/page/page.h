@@ -89,8 +89,8 @@ void page_write_whole(const struct page_writer *w);
  *
  * Owns: the form. It has no shares: the page computes them from its samples and their offsets in the function.
  *
- *   {function, name, elf, start (hexadecimal), size, problem, insn: [[offset, size, text, file,
- *    line]], files: [{name, path, from, text: [line]}]}
+ *   {function, name, elf, start (hexadecimal), problem, insn: [[offset, size, text, file, line]],
+ *    files: [{name, path, from, text: [line]}]}
  *
  * `file` is an index of files, or -1 if the file is not known. `problem` is the reason why there are no instructions; it is ""
  * if there are any. A source file that is not on this machine has no text.
@@ -177,11 +177,11 @@ static inline uint64_t page_later(uint64_t a, uint64_t b)
  *
  * Owns: the contents of the container. Called by the server of mkperf view and by the HTML export.
  *
- * The JSON text: file, head (lines), live, events [{name, time, inferred}] (inferred: which
- * PD called is a conclusion, profile/places.h), pds [{name, idle, profiler,
- * colour, kernel}], texts, cores, from and to (decimal strings of nanoseconds), samples, lost,
+ * The JSON text: file, head (lines), live, events [{name, inferred}] (inferred: which
+ * PD called is a conclusion, profile/places.h), pds [{name, idle, colour,
+ * kernel}], texts, cores, from and to (decimal strings of nanoseconds), samples, lost,
  * complete, older {samples, marks, losses} (live: how many of each came before those that are here), warnings
- * [{level, text}] (model/figures.h), calls [{from, to, calls, notifications}] (names of PDs), calls_ns,
+ * [{level, text}] (model/figures.h), calls [{from, to, calls, notifications}] (names of PDs),
  * queues [{name, producer, consumer (names of PDs, or ""), size, returns}].
  * Columns, one value for each
  *   sample    s_delta (ns since the one before, the first: since `from`), s_chain, s_core,
@@ -192,7 +192,7 @@ static inline uint64_t page_later(uint64_t a, uint64_t b)
  *             before their children
  *   function  f_pd, f_kernel, f_inlined, f_name (of texts)
  *   mark      m_delta, m_pd, m_kind, m_id, m_name
- *   loss      l_time (ns since `from`), l_samples, l_core
+ *   loss      l_time (ns since `from`), l_core
  *   reading   q_delta (ns since the one before, the first: since `from`), q_queue, q_entries
  *             (4294967295: no queue can have such indices)
  * The columns of scheduling events are described above.

@@ -152,9 +152,8 @@ static void put_json(struct maker *m)
     mkperf_json(t, "{'file':%s,'head':%s,'events':[", in->file, head_text);
     free(head_text);
     for (uint32_t i = 0; i < p->nevents; i++) {
-        const char *name = mkperf_places_event_name(&p->places, i, room);
-
-        mkperf_json(t, ",{'name':%s,'time':%hhd,'inferred':%hhd}", name, mkperf_event_is_time(name),
+        mkperf_json(t, ",{'name':%s,'inferred':%hhd}",
+                    mkperf_places_event_name(&p->places, i, room),
                     mkperf_places_inferred(&p->places, i));
     }
     mkperf_colours_choose(&colours, m->p, NULL);
@@ -162,9 +161,9 @@ static void put_json(struct maker *m)
     for (uint32_t i = 0; i < p->places.npds; i++) {
         uint32_t colour = mkperf_colours_of(&colours, mkperf_profile_pd_name(p, i));
 
-        mkperf_json(t, ",{'name':%s,'idle':%hhd,'profiler':%hhd,'colour':'#%06x','kernel':'#%06x'}",
-                    mkperf_profile_pd_name(p, i), mkperf_places_idle(&p->places, i),
-                    p->places.pd[i].profiler, colour, mkperf_kernel_colour(colour));
+        mkperf_json(t, ",{'name':%s,'idle':%hhd,'colour':'#%06x','kernel':'#%06x'}",
+                    mkperf_profile_pd_name(p, i), mkperf_places_idle(&p->places, i), colour,
+                    mkperf_kernel_colour(colour));
     }
     mkperf_colours_free(&colours);
     mkperf_json(t,
@@ -176,10 +175,7 @@ static void put_json(struct maker *m)
                 in->older_losses);
     mkperf_profile_warnings(p, put_warning, t);
     mkperf_places_unnamed(&p->places, NULL, put_warning, t);
-    mkperf_json(t, "],'calls_ns':'%" PRIu64 "','calls':[",
-                a != NULL       ? a->ns
-                : sched != NULL ? sched->last_ns - sched->first_ns
-                                : 0);
+    mkperf_json(t, "],'calls':[");
     /* Without interactions, those that scheduling events show: whole calls, and notifications that have arrived. */
     for (unsigned i = 0; sched != NULL && i < sched->nedges; i++) {
         const struct mkperf_call_edge *edge = &sched->edge[i];
@@ -259,7 +255,6 @@ struct page_bytes page_data_make(const struct page_input *in)
     PAGE_COLUMN(&m.c, "m_name", in->marks, text_of(&m, in->mark[i].name));
     PAGE_COLUMN(&m.c, "l_time", in->losses,
                 in->loss[i].time_ns > m.first ? in->loss[i].time_ns - m.first : 0);
-    PAGE_COLUMN(&m.c, "l_samples", in->losses, in->loss[i].samples);
     PAGE_COLUMN(&m.c, "l_core", in->losses, in->loss[i].core);
     const struct mkperf_queue_fill *fill = m.p->fills.fill, *end = fill + m.p->fills.fills;
     while (fill < end && fill->time_ns < m.first) { /* readings before the page's time */
