@@ -179,9 +179,8 @@ function sums(values) {
   return sumsBefore(values).subarray(1);
 }
 
-// The first index whose value is not below. of: the value of an element.
-function lowerBound(sorted, value, of = (element) => element) {
-  let low = 0, high = sorted.length;
+// The first index from `low` to `high` whose value is not below. of: the value of an element.
+function lowerBound(sorted, value, of = (element) => element, low = 0, high = sorted.length) {
   while (low < high) {
     const middle = (low + high) >> 1;
     if (of(sorted[middle]) < value) {

@@ -10,18 +10,18 @@
 
 const PER_MILLE = [500, 900, 990, 999], ROUNDED = 1000; // of quantiles; ns by which a time in a table may be wrong
 
-// Of one pair or name: {path, words, pds, count, total, longest: {pd, from, to}, quantile()}.
+// Of one pair or name: {path, words, pds, count, total, longest: {pd, from, to}, quantile()}. ends: how many there are in each
+// bucket, by the greatest value of the bucket.
 class Latency {
   constructor(path, words, pds) {
-    Object.assign(this, { path, words, pds, count: 0, total: 0, longest: null, buckets: [] });
+    Object.assign(this, { path, words, pds, count: 0, total: 0, longest: null, ends: new Map() });
   }
 
   add(pd, from, to) {
-    const ns = to - from, e = ns < 2 ** 32 ? 31 - Math.clz32(ns) : 63 - Math.clz32(Math.floor(ns / 2 ** 32));
-    const bucket = ns < 16 ? ns : 16 * (e - 3) + Math.floor(ns / 2 ** (e - 4)) - 16;
+    const ns = to - from, width = ns < 32 ? 1 : 2 ** (Math.floor(Math.log2(ns)) - 4), end = (Math.floor(ns / width) + 1) * width - 1;
     this.count++;
-    this.total += to - from;
-    this.buckets[bucket] = (this.buckets[bucket] ?? 0) + 1;
+    this.total += ns;
+    this.ends.set(end, (this.ends.get(end) ?? 0) + 1);
     if (this.longest === null || isLonger({ from, to }, this.longest)) {
       this.longest = { pd, from, to };
     }
@@ -30,8 +30,7 @@ class Latency {
   quantile(perMille) {
     const need = Math.ceil(this.count * perMille / 1000);
     let sum = 0;
-    const at = this.buckets.findIndex((n) => (sum += n ?? 0) >= need);
-    const next = at + 1, end = next < 16 ? at : (16 + next % 16) * 2 ** (Math.floor(next / 16) - 1) - 1; // the greatest value of the bucket
+    const end = [...this.ends.keys()].sort((a, b) => a - b).find((ns) => (sum += this.ends.get(ns)) >= need);
     return Math.min(end, this.longest.to - this.longest.from);
   }
 }

@@ -90,16 +90,8 @@ class IntervalList extends SumList {
 
   // The same as sums, which are made once.
   sums() {
-    if (!this.summed) {
-      const { from, to } = this, ns = new Float64Array(LIST_PARTS);
-      for (let k = 0, i = this.at(from), last = this.sum(i, from); k < LIST_PARTS; k++) {
-        const time = from + (k + 1) * (to - from) / LIST_PARTS;
-        i = upperBound(this.start, time, i + 1) - 1;
-        ns[k] = this.sum(i, time) - last;
-        last += ns[k];
-      }
-      this.summed = new SumList({}, ns, from, to);
-    }
+    const { from, to } = this, part = (to - from) / LIST_PARTS;
+    this.summed ??= new SumList({}, this.columns(from, to, new Float64Array(LIST_PARTS)).map((share) => share * part), from, to);
     return this.summed;
   }
 }
@@ -130,7 +122,7 @@ function resample(before, out, { part, rest }, width) {
   return out;
 }
 
-// The first index from `low` on whose value is above; near ones are found at once.
+// The first index from `low` on whose value, an integer, is above; near ones are found at once.
 function upperBound(sorted, value, low) {
   let step = 1, high = low;
   while (high < sorted.length && sorted[high] <= value) {
@@ -138,16 +130,7 @@ function upperBound(sorted, value, low) {
     high += step;
     step *= 2;
   }
-  high = Math.min(high, sorted.length);
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle] <= value) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
+  return lowerBound(sorted, Math.floor(value) + 1, undefined, low, Math.min(high, sorted.length));
 }
 
 // States of PDs in from..to: single intervals (exact), or sums.
