@@ -5,7 +5,6 @@
 'use strict';
 
 const FINE_BINS = 16384, MOST_BINS = 1 << 22; // of a pair; of all pairs
-const OTHER = 65535;
 
 class Occupancy {
   constructor(profile) {
@@ -20,24 +19,17 @@ class Occupancy {
     const p = this.profile;
     this.event = event;
     this.mask = mask;
-    // The pairs that there are, in the order in which lanes stack them: by PD, user below kernel; and the pair of each sample,
-    // OTHER for other events'.
-    const pds = p.pds.length, seen = new Uint8Array(p.info.cores * pds * 2);
-    const key = (i) => (p.s_core[i] * pds + p.c_pd[p.s_chain[i]]) * 2 + p.kernel[p.s_chain[i]];
-    this.pairOf = new Uint16Array(p.samples).fill(OTHER);
-    for (let i = 0; i < p.samples; i++) {
-      seen[key(i)] |= p.c_event[p.s_chain[i]] === event;
-    }
-    this.list = [...seen.keys()].filter((at) => seen[at]).map((at) =>
-      ({ at, core: Math.floor(at / 2 / pds), pd: Math.floor(at / 2) % pds, kernel: at % 2 }))
-      .sort((a, b) => a.pd - b.pd || a.kernel - b.kernel).slice(0, OTHER);
-    const number = new Uint16Array(seen.length).fill(OTHER);
-    this.list.forEach((pair, i) => { number[pair.at] = i; });
+    // The pairs that there are, in the order in which lanes stack them: by PD, user below kernel; and the number of each.
+    const pds = p.pds.length, number = this.number = new Int32Array(p.info.cores * pds * 2).fill(-1);
     for (let i = 0; i < p.samples; i++) {
       if (p.c_event[p.s_chain[i]] === event) {
-        this.pairOf[i] = number[key(i)];
+        number[this.key(i)] = 0;
       }
     }
+    this.list = [...number.keys()].filter((at) => number[at] === 0).map((at) =>
+      ({ at, core: Math.floor(at / 2 / pds), pd: Math.floor(at / 2) % pds, kernel: at % 2 }))
+      .sort((a, b) => a.pd - b.pd || a.kernel - b.kernel);
+    this.list.forEach((pair, i) => { number[pair.at] = i; });
     this.bins = Math.max(512, Math.min(FINE_BINS, Math.floor(MOST_BINS / (this.list.length + 1))));
     this.width = p.span / this.bins;
     this.filtered = mask.some((on, chain) => !on && p.c_event[chain] === event);
@@ -53,16 +45,22 @@ class Occupancy {
     this.rooms = new Map();
   }
 
+  // The place of a sample's pair among all that there can be.
+  key(i) {
+    const p = this.profile, chain = p.s_chain[i];
+    return (p.s_core[i] * p.pds.length + p.c_pd[chain]) * 2 + p.kernel[chain];
+  }
+
   // Adds the samples from begin to end to the bins of their pairs, which begin at `from`.
   sum(begin, end, from, width, bins, pairs) {
     const p = this.profile;
     for (let i = begin; i < end; i++) {
-      if (this.pairOf[i] === OTHER) {
+      if (p.c_event[p.s_chain[i]] !== this.event) {
         continue;
       }
       const low = Math.max(0, (p.time[i] - p.s_span[i] - from) / width);
       const high = Math.min(bins, (p.time[i] - from) / width);
-      const { all, chosen } = pairs[this.pairOf[i]], wanted = this.filtered && this.mask[p.s_chain[i]];
+      const { all, chosen } = pairs[this.number[this.key(i)]], wanted = this.filtered && this.mask[p.s_chain[i]];
       for (let bin = Math.floor(low); bin < high; bin++) {
         const part = (Math.min(high, bin + 1) - Math.max(low, bin)) * width;
         all[bin] += part;
