@@ -30,18 +30,19 @@ class FrameTree {
     }
     const own = new Float64Array(p.n_label.length);
     p.chainWeight.forEach((weight, chain) => { own[p.c_node[chain]] += weight; });
-    const total = this.totals(own);
+    const { total } = this.sums(own);
     this.nodes.forEach((node) => node.children.sort((a, b) => total[b] - total[a]));
   }
 
-  // Totals of the shown nodes, from the weights of nodes themselves.
-  totals(byNode) {
-    const total = new Float64Array(this.nodes.length);
-    byNode.forEach((weight, i) => { total[this.of[i]] += weight; });
+  // {own, total} of the shown nodes, from the weights of nodes themselves.
+  sums(byNode) {
+    const own = new Float64Array(this.nodes.length);
+    byNode.forEach((weight, i) => { own[this.of[i]] += weight; });
+    const total = own.slice();
     for (let i = this.nodes.length - 1; i > 0; i--) {
       total[this.nodes[i].parent] += total[i];
     }
-    return total;
+    return { own, total };
   }
 
   path(i) {
@@ -102,7 +103,7 @@ class Flame {
   sum() {
     const s = this.selection;
     this.tree = this.shown();
-    this.total = this.tree.totals(s.byNode(s.mask('node')));
+    Object.assign(this, this.tree.sums(s.byNode(s.mask('node'))));
     this.before = this.comparison?.frames(state.starts);
     this.samples = s.equalSamples();
     this.whole = s.whole();
@@ -123,15 +124,11 @@ class Flame {
       above.unshift(i);
     }
     above.slice(0, -1).forEach((i) => this.element(i, 0, 1, true));
-    if (this.zoomed > 0) {
-      this.branch(this.zoomed, 0, 1, width);
-    } else {
-      const sum = this.roots.reduce((all, i) => all + this.total[i], 0);
-      let at = 0;
-      for (const i of this.roots) {
-        this.branch(i, at, sum ? this.total[i] / sum : 0, width);
-        at += sum ? this.total[i] / sum : 0;
-      }
+    const outermost = this.zoomed > 0 ? [this.zoomed] : this.roots, sum = outermost.reduce((all, i) => all + this.total[i], 0);
+    let at = 0;
+    for (const i of outermost) {
+      this.branch(i, at, sum ? this.total[i] / sum : 0, width);
+      at += sum ? this.total[i] / sum : 0;
     }
     this.box.replaceChildren(...this.elements.values());
     // Frames that are too narrow to be drawn count as well: zooming in shows them, and what is below stays where it is.

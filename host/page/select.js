@@ -96,9 +96,7 @@ class Selection {
   // Per chain: 1 if it passes all filters but those named.
   mask(...without) {
     const p = this.profile, n = p.c_node.length, event = this.event(), mask = new Uint8Array(n);
-    const pd = without.includes('pd') || !state.pd ? -1
-      : p.pds.findIndex((of) => of.name === state.pd);
-    const any = state.pd === '' || without.includes('pd');
+    const any = state.pd === '' || without.includes('pd'), pd = p.pds.findIndex((of) => of.name === state.pd);
     const flags = ['fn', 'node', 'words'].filter((name) => !without.includes(name))
       .map((name) => this.nodeFlags(name)).filter((flag) => flag !== null);
     for (let i = 0; i < n; i++) {
@@ -260,7 +258,7 @@ class Comparison {
   // Shares of the flame graph's frames, by their path of names.
   frames(starts) {
     const tree = new FrameTree(this.base, starts), s = this.selection;
-    const total = tree.totals(s.byNode(s.mask('node')));
+    const { total } = tree.sums(s.byNode(s.mask('node')));
     return new Map(tree.nodes.map((node, i) => [tree.path(i).join('\n'), this.share(total[i])]));
   }
 }

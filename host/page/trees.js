@@ -27,13 +27,8 @@ class TreeTable {
   }
 
   update() {
-    const { flame, selection: s } = this, tree = this.tree = flame.shown(), weights = s.byNode(s.mask('node'));
-    this.own = new Float64Array(tree.nodes.length);
-    weights.forEach((weight, i) => { this.own[tree.of[i]] += weight; });
-    this.total = tree.totals(weights);
-    this.whole = s.whole();
-    this.samples = s.equalSamples();
-    this.left = TREE_ROWS;
+    const { flame } = this, { tree, own, total, whole, samples } = flame;
+    Object.assign(this, { tree, own, total, whole, samples, left: TREE_ROWS });
     const rows = [];
     const roots = new Set(flame.rootsOf(tree)), root = (i) => (tree.nodes[i].depth > 0 ? root(tree.nodes[i].parent) : i);
     const leaves = () => [...tree.nodes.keys()].filter((i) => i > 0 && this.own[i] > 0 && roots.has(root(i))).map((i) => [i, this.own[i]]);
