@@ -220,7 +220,7 @@ class PathPainter {
     this.width = t.canvas.clientWidth;
     this.from = from;
     this.perNs = this.width / (to - from);
-    this.lanes = t.pdLanes();
+    this.lanes = t.pds.byPd;
     if (this.path !== path) {
       this.path = path;
       this.ends = Float64Array.from(path.steps, (step) => step.to);

@@ -46,7 +46,8 @@ class DomainTrack extends Track {
 
 class DomainTracks extends TrackGroup {
   show() {
-    const p = this.view.profile, known = p.info.sched?.windows ?? [], tracks = new Map(), begins = sums(p.d_delta ?? []);
+    const p = this.view.profile, known = p.info.sched?.windows ?? [], begins = sums(p.d_delta ?? []);
+    const tracks = new Map(known.map(({ domain }) => [domain, new DomainTrack(this, domain)])); // in the order of the schedule
     this.frames = [];
     begins.forEach((from, i) => {
       const number = p.d_window[i] - 1, to = begins[i + 1];
@@ -62,15 +63,10 @@ class DomainTracks extends TrackGroup {
         this.frames.push(from);
       }
     });
-    this.tracks = known.map(({ domain }) => domain).concat([...tracks.keys()]).map((name) => tracks.get(name))
-      .filter((track, i, all) => track && all.indexOf(track) === i);
+    this.tracks = [...tracks.values()].filter((track) => track.windows.length > 0);
     this.tracks.forEach((track) => {
       track.ends = track.windows.map(({ to }) => to);
     });
-  }
-
-  list() {
-    return this.tracks;
   }
 
   overlay() {
@@ -94,19 +90,12 @@ const LANE = { core: 34, pd: 24 }, STRIP = 15, UNDER_STRIP = 12; // pixels: with
 class PdTrack extends Track {
   constructor(group, of) {
     const strip = group.view.profile.schedule ? STRIP : 0, under = strip ? UNDER_STRIP : LANE[of.kind] - HEAD - 2;
-    super({ ...of, key: `${of.kind} ${of.name}`, group, strip, under, height: strip + under });
+    super({ ...of, key: `${of.kind} ${of.name}`, group, strip, under, height: strip + under,
+      selects: of.kind === 'core' ? { core: of.core } : { pd: of.name } });
   }
 
   figures() {
     return this.kind === 'pd' ? this.group.view.sums.of(this.pd).figures : this.group.view.sums.ofCore(this.core);
-  }
-
-  choice() {
-    return this.kind === 'core' ? { core: this.isChosen() ? null : this.core } : { pd: this.isChosen() ? '' : this.name };
-  }
-
-  isChosen() {
-    return this.kind === 'core' ? state.core === this.core : state.pd === this.name;
   }
 
   hit(at, y) {
@@ -177,6 +166,7 @@ class PdTracks extends TrackGroup {
     this.event = event;
     this.tracks = [...cores.map((core) => new PdTrack(this, { kind: 'core', core, name: `core ${core}` })),
       ...pds.map((pd) => new PdTrack(this, { kind: 'pd', pd, name: p.pdName(pd), colour: p.colour(pd, false) }))];
+    [this.byPd, this.byCore] = ['pd', 'core'].map((kind) => new Map(this.tracks.filter((lane) => lane.kind === kind).map((lane) => [lane[kind], lane])));
     return this.tracks;
   }
 
@@ -204,16 +194,16 @@ class PdTracks extends TrackGroup {
     view.states?.paintNames();
     view.states?.paintCalls();
     this.paintMarks();
-    const p = view.profile, cores = new Map(this.tracks.map((lane) => [lane.core, lane])), picked = view.states?.picked;
+    const p = view.profile, picked = view.states?.picked;
     view.context.fillStyle = view.colour('--loss');
     p.l_time.forEach((time, i) => {
-      const lane = cores.get(p.l_core[i]);
+      const lane = this.byCore.get(p.l_core[i]);
       if (lane?.visible) {
         view.context.fillRect(view.xOf(time) - 2, lane.top - HEAD, 4, HEAD);
       }
     });
     if (picked) { // the interval that was picked has a frame
-      view.frame(view.pdLanes().get(picked.list.pd), picked.list.start[picked.i], picked.list.end[picked.i]);
+      view.frame(this.byPd.get(picked.list.pd), picked.list.start[picked.i], picked.list.end[picked.i]);
     }
     if (this.path) {
       view.pathPainter.paint(this.path, this.pathStep);
@@ -242,7 +232,6 @@ class PdTracks extends TrackGroup {
     if ((p.sampleAt(to) - begin) * 8 > width || end - begin > 20 * width) {
       return;
     }
-    const lanes = new Map(this.tracks.map((lane) => [lane.kind === 'pd' ? `p${lane.pd}` : `c${lane.core}`, lane]));
     const { mask } = this.occupancy;
     view.context.textBaseline = 'middle';
     for (let i = begin; i < end; i++) {
@@ -254,7 +243,7 @@ class PdTracks extends TrackGroup {
       const run = runs ? runs.at(p.time[i]) : -1, isRun = run >= 0 && runs.end[run] >= p.time[i]; // of the PD, which the sample hit
       const right = view.xOf(p.time[i]), left = Math.max(0, view.xOf(Math.max(p.time[i] - p.s_span[i], isRun ? runs.start[run] : 0)));
       const isKnown = !p.schedule || isRun || p.pds[p.c_pd[chain]].idle; // else it is not drawn, and a name would stand for nothing
-      for (const lane of [lanes.get(`p${p.c_pd[chain]}`), lanes.get(`c${p.s_core[i]}`)]) {
+      for (const lane of [this.byPd.get(p.c_pd[chain]), this.byCore.get(p.s_core[i])]) {
         if (lane?.visible && right > 0 && left < width) {
           const colour = mask[chain] ? inkOn(p.colour(p.c_pd[chain], p.kernel[chain])) : view.colour('--weak');
           const room = Math.min(right, width) - left - 6;
@@ -271,12 +260,11 @@ class PdTracks extends TrackGroup {
 
   // Points are ticks, phases bars, in the head of their PD's lane; through the lane where there is room.
   paintMarks() {
-    const { view } = this, p = view.profile, lanes = new Map(this.tracks.map((lane) => [lane.pd, lane]));
-    const [from, to] = view.view(), open = new Map(), c = view.context, width = view.canvas.clientWidth;
+    const { view } = this, p = view.profile, [from, to] = view.view(), open = new Map(), c = view.context, width = view.canvas.clientWidth;
     const wide = width / Math.max(1, lowerBound(p.markTime, to) - lowerBound(p.markTime, from));
     c.textBaseline = 'bottom';
     for (let i = 0; i < p.markTime.length; i++) {
-      const lane = lanes.get(p.m_pd[i]), x = view.xOf(p.markTime[i]);
+      const lane = this.byPd.get(p.m_pd[i]), x = view.xOf(p.markTime[i]);
       const key = `${p.m_pd[i]} ${p.m_name[i]} ${p.m_id[i]}`;
       if (!lane?.visible) {
         continue;
@@ -348,20 +336,12 @@ class QueueTrack extends Track {
   constructor(group, queue) {
     const { name, producer, consumer } = queue;
     super({ kind: 'queue', key: `queue ${name} ${producer} ${consumer}`, name, height: 18, group, queue,
-      between: [producer, consumer] });
+      between: [producer, consumer], selects: consumer ? { pd: consumer } : {} });
   }
 
   figures() {
     const { producer, consumer, most, size } = this.queue;
     return { note: `${count(most)} of ${count(size)}: ${producer || 'device'} → ${consumer || 'device'}` };
-  }
-
-  choice() {
-    return this.queue.consumer ? { pd: this.isChosen() ? '' : this.queue.consumer } : null;
-  }
-
-  isChosen() {
-    return this.queue.consumer !== '' && state.pd === this.queue.consumer;
   }
 
   // The last reading at or before a time; -1: there is none.
@@ -407,10 +387,6 @@ class QueueTracks extends TrackGroup {
       queue.most = entries === UNKNOWN_FILL ? queue.most : Math.max(queue.most, entries);
     });
     this.tracks = queues.filter((queue) => !queue.returns && queue.most > 0).map((queue) => new QueueTrack(this, queue));
-  }
-
-  list() {
-    return this.tracks;
   }
 }
 

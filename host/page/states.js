@@ -92,7 +92,7 @@ class StatePainter {
   // Arrows from caller to callee, and back at the reply, if so few calls are visible that they can be distinguished.
   paintCalls() {
     const t = this.tracks, p = t.profile, [from, to] = t.view(), [begin, end] = this.schedule.calls(from, to);
-    const lanes = t.pdLanes(), visible = [];
+    const lanes = t.pds.byPd, visible = [];
     for (let i = begin; i < end && visible.length <= ARROWS && end - begin < 100 * ARROWS; i++) {
       const chosen = state.pd === '' || [p.a_from[i], p.a_to[i]].some((pd) => p.pdName(pd) === state.pd);
       if (chosen && this.schedule.callStart[i] <= to) {

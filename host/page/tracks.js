@@ -17,9 +17,10 @@ const FIGURES = {
 
 // One track: label, figures, draw, hit.
 class Track {
-  // key: names it among all tracks; height: pixels of what it draws, below `top`, which Tracks sets.
+  // key: names it among all tracks; height: pixels of what it draws, below `top`, which Tracks sets; selects: the part of the state that
+  // a click on the label selects.
   constructor(of) {
-    Object.assign(this, { kind: '', key: '', name: '', colour: '', height: 24, top: 0 }, of);
+    Object.assign(this, { kind: '', key: '', name: '', colour: '', height: 24, top: 0, selects: {} }, of);
   }
 
   // {name of FIGURES: {text, share (0 to 1: a bar), title}}; or {note: text}, a text instead of all figures.
@@ -27,13 +28,13 @@ class Track {
     return {};
   }
 
-  // What a click on the label selects: parts of the state, null: nothing; and whether it is selected.
-  choice() {
-    return null;
+  isChosen() {
+    return Object.entries(this.selects).some(([name, value]) => state[name] === value);
   }
 
-  isChosen() {
-    return false;
+  // What a click on the label changes of the state: it selects, or no longer.
+  choice() {
+    return this.isChosen() ? Object.fromEntries(Object.keys(this.selects).map((name) => [name, EMPTY[name]])) : this.selects;
   }
 
   // Draws on view.context, in CSS pixels, from top to top + height; view.xOf(time) is where.
@@ -49,9 +50,10 @@ class Track {
 class TrackGroup {
   constructor(view) {
     this.view = view; // a Tracks
+    this.tracks = [];
   }
 
-  // A profile has arrived.
+  // A profile has arrived: makes the tracks.
   show() {}
 
   // The event or what is selected has changed; sums of samples may have, too.
@@ -59,7 +61,7 @@ class TrackGroup {
 
   // Its tracks of view.profile, in their order. It does not depend on what is selected: nothing moves.
   list() {
-    return [];
+    return this.tracks;
   }
 
   // Before the tracks draw: writes pixels (of the device, row by row) of those that are visible.
@@ -130,7 +132,7 @@ class Tracks {
   }
 
   row(lane) {
-    const choose = button('', () => row.lane.choice() && change(row.lane.choice()), { title: lane.name });
+    const choose = button('', () => change(row.lane.choice()), { title: lane.name });
     const row = make('tr', { className: lane.kind, 'data-track': lane.key }, make('th', { scope: 'row' }, choose));
     row.style.height = `${HEAD + lane.height + 2}px`;
     choose.append(...(lane.colour ? [swatch(lane.colour)] : []), lane.name);
@@ -141,7 +143,7 @@ class Tracks {
     const figures = lane.figures(), chosen = lane.isChosen(), button = row.cells[0].firstElementChild;
     row.classList.toggle('chosen', chosen);
     button.setAttribute('aria-pressed', chosen);
-    button.disabled = lane.choice() === null;
+    button.disabled = Object.keys(lane.selects).length === 0;
     while (row.cells.length > 1) {
       row.lastElementChild.remove();
     }
@@ -334,11 +336,6 @@ class Tracks {
       c.strokeRect(left, lane.top, Math.max(2, right - left), lane.strip);
     }
     c.lineWidth = 1;
-  }
-
-  // The tracks of PDs, by their numbers.
-  pdLanes() {
-    return new Map(this.lanes.filter(({ kind }) => kind === 'pd').map((lane) => [lane.pd, lane]));
   }
 
   // A point in time since the beginning, and of the target's clock.
