@@ -18,11 +18,6 @@ struct html {
     struct page_bytes data;
 };
 
-static void put_bytes(void *self, const void *p, size_t n)
-{
-    mkperf_textout_put(((struct html *)self)->t, p, n);
-}
-
 /* Writes an element with the bytes, compressed by gzip, in base64. */
 static void put_container(struct html *h, const char *id, const struct page_bytes *b)
 {
@@ -56,10 +51,8 @@ static struct page_bytes container_of(struct mkperf_frames *f, const char *name)
     return page_data_make(&in);
 }
 
-static void put_page_data(void *self)
+static void put_page_data(struct html *h)
 {
-    struct html *h = self;
-
     put_container(h, "profile-data", &h->data);
     if (h->x->base != NULL) {
         struct mkperf_frames f = {.profile = h->x->base};
@@ -101,7 +94,6 @@ enum mkperf_status mkperf_html_write(const struct mkperf_export *x, struct mkper
                                      struct mkperf_textout *t, struct mkperf_error *e)
 {
     struct html h = {.x = x, .frames = {.profile = c}, .t = t};
-    struct page_writer w = {.put = put_bytes, .data = put_page_data, .self = &h};
 
     if (mkperf_profile_order(c, e) != MKPERF_OK ||
         (x->base != NULL && mkperf_profile_order(x->base, e) != MKPERF_OK)) {
@@ -110,7 +102,9 @@ enum mkperf_status mkperf_html_write(const struct mkperf_export *x, struct mkper
     h.data = container_of(&h.frames, x->title != NULL   ? x->title
                                      : x->input != NULL ? x->input
                                                         : "");
-    page_write_whole(&w);
+    page_write_begin(t);
+    put_page_data(&h);
+    page_write_end(t);
     page_bytes_free(&h.data);
     mkperf_frames_close(&h.frames);
     return MKPERF_OK;

@@ -19,35 +19,38 @@ const struct page_asset page_assets[] = {
     {"scripts.js", "text/javascript; charset=utf-8", page_scripts_begin, page_scripts_end}};
 const size_t page_nassets = sizeof page_assets / sizeof *page_assets;
 
-static void put_text(const struct page_writer *w, const char *text)
-{
-    w->put(w->self, text, strlen(text));
-}
+static const char here[] = "<!-- data -->\n"; /* the place of the data */
 
 /* Writes the part of page.html from `html` on that ends before `mark`. Returns the text behind the mark. */
-static const char *put_until(const struct page_writer *w, const char *html, const char *mark)
+static const char *put_until(struct mkperf_textout *t, const char *html, const char *mark)
 {
     const char *end = strstr(html, mark);
 
     assert(end != NULL);
-    w->put(w->self, html, (size_t)(end - html));
+    mkperf_textout_put(t, html, (size_t)(end - html));
     return end + strlen(mark);
 }
 
-void page_write_whole(const struct page_writer *w)
+void page_write_begin(struct mkperf_textout *t)
 {
-    const char *html = put_until(w, page_html_begin, "<link rel=\"stylesheet\" href=\"page.css\">");
+    const char *html = put_until(t, page_html_begin, "<link rel=\"stylesheet\" href=\"page.css\">");
 
-    put_text(w, "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
-                "connect-src data:\">\n<style>\n");
-    put_text(w, page_css_begin);
-    put_text(w, "</style>");
-    html = put_until(w, html, "<!-- data -->\n");
-    w->data(w->self);
-    html = put_until(w, html, "<script src=\"scripts.js\"></script>");
-    put_text(w, "<script>\n");
-    put_text(w, page_scripts_begin);
-    put_text(w, "</script>");
-    put_text(w, html);
+    mkperf_textout_puts(
+        t, "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
+           "'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; connect-src "
+           "data:\">\n<style>\n");
+    mkperf_textout_puts(t, page_css_begin);
+    mkperf_textout_puts(t, "</style>");
+    put_until(t, html, here);
+}
+
+void page_write_end(struct mkperf_textout *t)
+{
+    const char *html = strstr(page_html_begin, here) + strlen(here);
+
+    html = put_until(t, html, "<script src=\"scripts.js\"></script>");
+    mkperf_textout_puts(t, "<script>\n");
+    mkperf_textout_puts(t, page_scripts_begin);
+    mkperf_textout_puts(t, "</script>");
+    mkperf_textout_puts(t, html);
 }

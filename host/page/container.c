@@ -2,43 +2,22 @@
 /* Owns: the layout of the container. See page.h. */
 #include "page.h"
 
-void page_bytes_put(struct page_bytes *b, const void *p, size_t n)
-{
-    if (n == 0) {
-        return;
-    }
-    MKPERF_GROW(b->p, b->room, b->n + n);
-    memcpy(b->p + b->n, p, n);
-    b->n += n;
-}
-
 void page_bytes_free(struct page_bytes *b)
 {
     free(b->p);
     *b = (struct page_bytes){.n = 0};
 }
 
-/* Makes room for `more` bytes, and for no others: columns may be large, and realloc moves large memory without copying it. */
-static void reserve(struct page_bytes *b, size_t more)
+/* Returns the next multiple of 8. */
+static size_t align(size_t n)
 {
-    if (b->n + more > b->room) {
-        b->room = b->n + more;
-        b->p = mkperf_xrealloc(b->p, b->room, 1);
-    }
-}
-
-static void align(struct page_bytes *b)
-{
-    while (b->n % 8 != 0) {
-        page_bytes_put(b, " ", 1);
-    }
+    return (n + 7) / 8 * 8;
 }
 
 void page_columns_begin(struct page_columns *c)
 {
     *c = (struct page_columns){.text = NULL};
     c->json.over = mkperf_memstream_open(&c->text, &c->text_length);
-    c->index = mkperf_memstream_open(&c->index_text, &c->index_length);
 }
 
 void page_column(struct page_columns *c, const char *name, const uint64_t *value, size_t n)
@@ -50,11 +29,15 @@ void page_column(struct page_columns *c, const char *name, const uint64_t *value
         most = value[i] > most ? value[i] : most;
     }
     unsigned size = most <= UINT8_MAX ? 1 : most <= UINT16_MAX ? 2 : most <= UINT32_MAX ? 4 : 8;
-    align(&c->data);
-    fprintf(c->index, "%s\"%s\":[\"%s\",%zu,%zu]", c->columns++ > 0 ? "," : "", name, types[size],
-            c->data.n, n);
-    reserve(&c->data, n * size);
-    uint8_t *out = c->data.p + c->data.n;
+    size_t offset = align(c->data.n);
+    assert(c->columns < PAGE_COLUMNS);
+    c->column[c->columns++] = (struct page_column){name, types[size], offset, n};
+    c->data.p =
+        mkperf_xrealloc(c->data.p, offset + n * size, 1); /* large memory is moved, not copied */
+    while (c->data.n < offset) {
+        c->data.p[c->data.n++] = ' ';
+    }
+    uint8_t *out = c->data.p + offset;
     for (size_t i = 0; i < n; i++) {
         uint64_t bits = value[i];
         if (size == 8) {
@@ -70,25 +53,24 @@ void page_column(struct page_columns *c, const char *name, const uint64_t *value
 
 struct page_bytes page_columns_finish(struct page_columns *c)
 {
-    struct page_bytes head = {.n = 0}, out = c->data;
+    struct page_bytes out = c->data;
 
-    mkperf_memstream_close(c->index);
     mkperf_json(&c->json, ",'columns':{");
-    mkperf_textout_puts(&c->json, c->index_text);
+    for (unsigned i = 0; i < c->columns; i++) {
+        const struct page_column *of = &c->column[i];
+        mkperf_json(&c->json, ",%s:[%s,%zu,%zu]", of->name, of->type, of->offset, of->n);
+    }
     mkperf_json(&c->json, "}}");
     mkperf_memstream_close(c->json.over);
     const uint32_t numbers[] = {htole32(PAGE_VERSION), htole32((uint32_t)c->text_length)};
-    page_bytes_put(&head, "mkpv", 4);
-    page_bytes_put(&head, numbers, sizeof numbers);
-    page_bytes_put(&head, c->text, c->text_length);
-    align(&head);
-    reserve(&out, head.n); /* the head is put before the columns, which are moved and not copied */
-    memmove(out.p + head.n, out.p, out.n);
-    memcpy(out.p, head.p, head.n);
-    out.n += head.n;
+    size_t head = align(12 + c->text_length);
+    out.p = mkperf_xrealloc(out.p, head + out.n, 1); /* the head is put before the columns */
+    memmove(out.p + head, out.p, out.n);
+    memset(out.p, ' ', head);
+    memcpy(out.p, "mkpv", 4);
+    memcpy(out.p + 4, numbers, sizeof numbers);
+    memcpy(out.p + 12, c->text, c->text_length);
+    out.n += head;
     free(c->text);
-    free(c->index_text);
-    page_bytes_free(&head);
-    c->data = (struct page_bytes){.n = 0};
     return out;
 }

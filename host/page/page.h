@@ -18,21 +18,22 @@
  * data.js reads it.
  */
 
-enum { PAGE_VERSION = 1 };
+enum { PAGE_VERSION = 1, PAGE_COLUMNS = 64 };
 
-/* Bytes in memory, for which page_bytes_put makes room. */
+/* Bytes in memory. */
 struct page_bytes {
     uint8_t *p;
-    size_t n, room;
+    size_t n;
 };
 
 struct page_columns {
     struct mkperf_textout json; /* the text without its end: `{"a":1,...`, written by the caller */
     char *text;
     size_t text_length;
-    FILE *index;
-    char *index_text;
-    size_t index_length;
+    struct page_column {
+        const char *name, *type; /* name: a constant */
+        size_t offset, n;
+    } column[PAGE_COLUMNS];
     unsigned columns;
     struct page_bytes data;
 };
@@ -55,7 +56,6 @@ void page_column(struct page_columns *c, const char *name, const uint64_t *value
 /* Returns the whole container, which the caller frees, and releases c. */
 struct page_bytes page_columns_finish(struct page_columns *c);
 
-void page_bytes_put(struct page_bytes *b, const void *p, size_t n);
 void page_bytes_free(struct page_bytes *b);
 
 /*
@@ -73,16 +73,9 @@ struct page_asset {
 extern const struct page_asset page_assets[];
 extern const size_t page_nassets;
 
-/*
- * Writes the page, with its styles and scripts in it, in pieces that `put` receives. `data` is called at the place of the
- * profile's data, and writes them.
- */
-struct page_writer {
-    void (*put)(void *self, const void *p, size_t n);
-    void (*data)(void *self);
-    void *self;
-};
-void page_write_whole(const struct page_writer *w);
+/* Write the page as one file, with its style and scripts in it: what is before the profile's data, and what follows them. */
+void page_write_begin(struct mkperf_textout *t);
+void page_write_end(struct mkperf_textout *t);
 
 /*
  * The instructions of a function, and the source lines that they were compiled from.
