@@ -292,6 +292,7 @@ void agent_free(void *agent)
 {
     struct agent *a = agent;
 
+    a->ending = true;
     for (size_t i = 0; i < a->ntargets; i++) {
         a->target[i]->stop = 1;
     }

@@ -82,30 +82,6 @@ static const struct mkperf_option agent_options[] = {
     {.letter = 0},
 };
 
-static enum mkperf_status open_all(struct agent_command *c, struct mkperf_error *e)
-{
-    struct agent *a = &c->agent;
-    const uint64_t mib = 1 << 20;
-
-    if (a->spool != NULL && mkdir(a->spool, 0700) != 0 && errno != EEXIST) {
-        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", a->spool, strerror(errno));
-    }
-    for (unsigned i = 0; i < a->nto; i++) {
-        MKPERF_TRY(agent_outbox_open(&a->outbox[i], a->to[i], a->spool, a->keep_mib * mib,
-                                     &a->sequence, e));
-    }
-    MKPERF_TRY(a->metrics != NULL ? agent_metrics_serve(a, a->metrics, e) : MKPERF_OK);
-    for (unsigned i = 0; i < a->nto; i++) {
-        if (a->outbox[i].url != NULL) {
-            agent_push_start(a, &a->outbox[i]);
-        }
-    }
-    for (unsigned i = 0; c->target[i] != NULL; i++) {
-        MKPERF_TRY(agent_add(a, NULL, c->target[i], NULL, e));
-    }
-    return a->list != NULL ? agent_read_list(a, e) : MKPERF_OK;
-}
-
 static enum mkperf_status run_agent(void *self, const struct mkperf_args *args,
                                     struct mkperf_error *e)
 {
@@ -147,11 +123,25 @@ static enum mkperf_status run_agent(void *self, const struct mkperf_args *args,
     (void)mallopt(M_ARENA_MAX, 1);
     MKPERF_TRY(agent_push_load(e));
     mkperf_turns_begin();
-    if (open_all(c, e) == MKPERF_OK) {
-        agent_run(a);
+    if (a->spool != NULL && mkdir(a->spool, 0700) != 0 && errno != EEXIST) {
+        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", a->spool, strerror(errno));
     }
-    a->ending = true;
-    return e->status;
+    for (unsigned i = 0; i < a->nto; i++) {
+        MKPERF_TRY(agent_outbox_open(&a->outbox[i], a->to[i], a->spool, a->keep_mib << 20,
+                                     &a->sequence, e));
+    }
+    MKPERF_TRY(a->metrics != NULL ? agent_metrics_serve(a, a->metrics, e) : MKPERF_OK);
+    for (unsigned i = 0; i < a->nto; i++) {
+        if (a->outbox[i].url != NULL) {
+            agent_push_start(a, &a->outbox[i]);
+        }
+    }
+    for (unsigned i = 0; c->target[i] != NULL; i++) {
+        MKPERF_TRY(agent_add(a, NULL, c->target[i], NULL, e));
+    }
+    MKPERF_TRY(a->list != NULL ? agent_read_list(a, e) : MKPERF_OK);
+    agent_run(a);
+    return MKPERF_OK;
 }
 
 const struct mkperf_command mkperf_agent_command = {

@@ -32,44 +32,6 @@ static const struct mkperf_option annotate_options[] = {
     {.letter = 0},
 };
 
-/* Prints the functions of all events that are wanted. */
-static enum mkperf_status print_functions(const struct annotate_command *c, struct mkperf_frames *f,
-                                          struct mkperf_error *e)
-{
-    const struct mkperf_session *s = &f->profile->places.session;
-    struct annotate_choice choice = {.symbol = c->symbol, .pd = c->names.pd};
-    struct annotate_sources sources = {.n = 0};
-    char near[MKPERF_GUESS_TEXT];
-    uint32_t printed = 0;
-
-    e->status = MKPERF_OK;
-    for (choice.event = 0; choice.event < s->nevents && e->status == MKPERF_OK; choice.event++) {
-        double least = c->limit * (double)f->profile->total[choice.event].period / 100;
-        struct annotate_hits h;
-
-        if (c->names.event && strcmp(c->names.event, s->event[choice.event].name) != 0) {
-            continue;
-        }
-        annotate_hits_find(&h, f, &choice);
-        for (uint32_t i = 0; i < h.nfunctions && e->status == MKPERF_OK &&
-                             (c->symbol || (double)h.function[i].weight.period >= least);
-             i++) {
-            printed += annotate_print(&h, &h.function[i], f, &choice, &c->style, &sources, stdout,
-                                      e) == MKPERF_OK;
-        }
-        annotate_hits_free(&h);
-    }
-    annotate_sources_free(&sources);
-    MKPERF_TRY(e->status);
-    MKPERF_TRY(mkperf_stdout_flush(e));
-    return printed > 0
-               ? MKPERF_OK
-               : mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample hit a function%s%s%s%s%s",
-                                  c->input, c->symbol ? " " : "", c->symbol ? c->symbol : "",
-                                  c->names.pd ? " in PD " : "", c->names.pd ? c->names.pd : "",
-                                  c->symbol ? mkperf_frames_guess(f, c->symbol, near) : "");
-}
-
 static enum mkperf_status run_annotate(void *self, const struct mkperf_args *args,
                                        struct mkperf_error *e)
 {
@@ -103,7 +65,36 @@ static enum mkperf_status run_annotate(void *self, const struct mkperf_args *arg
                         out_of_order[i]);
             }
         }
-        status = print_functions(c, &f, e);
+        /* Prints the functions of all events that are wanted. */
+        struct annotate_choice choice = {.symbol = c->symbol, .pd = c->names.pd};
+        struct annotate_sources sources = {.n = 0};
+        char near[MKPERF_GUESS_TEXT];
+        uint32_t printed = 0;
+        for (; choice.event < p.places.session.nevents && status == MKPERF_OK; choice.event++) {
+            double least = c->limit * (double)p.total[choice.event].period / 100;
+            struct annotate_hits h;
+
+            if (c->names.event &&
+                strcmp(c->names.event, p.places.session.event[choice.event].name) != 0) {
+                continue;
+            }
+            annotate_hits_find(&h, &f, &choice);
+            for (uint32_t i = 0; i < h.nfunctions && status == MKPERF_OK &&
+                                 (c->symbol || (double)h.function[i].weight.period >= least);
+                 i++) {
+                status =
+                    annotate_print(&h, &h.function[i], &f, &choice, &c->style, &sources, stdout, e);
+                printed++;
+            }
+            annotate_hits_free(&h);
+        }
+        annotate_sources_free(&sources);
+        if (status == MKPERF_OK && printed == 0) {
+            status = mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample hit a function%s%s%s%s%s",
+                                      c->input, c->symbol ? " " : "", c->symbol ? c->symbol : "",
+                                      c->names.pd ? " in PD " : "", c->names.pd ? c->names.pd : "",
+                                      c->symbol ? mkperf_frames_guess(&f, c->symbol, near) : "");
+        }
     }
     mkperf_frames_close(&f);
     mkperf_profile_free(&p);

@@ -407,9 +407,6 @@ static enum mkperf_status run_budget(void *self, const struct mkperf_args *args,
             (void)print_patch(c, a, &d, e);
         }
     }
-    if (e->status == MKPERF_OK) {
-        (void)mkperf_stdout_flush(e);
-    }
     mkperf_analysis_free(a);
     mkperf_demand_free(&d);
     mkperf_domains_free(&domains);

@@ -132,28 +132,6 @@ static void on_control(void *self, const mkperf_ToHost *m)
     (void)fflush(stdout);
 }
 
-/* Finishes the output file and ends the connection. status: of the conversation, which is returned unless only the file fails. */
-static enum mkperf_status console_close(struct console *c, enum mkperf_status status,
-                                        struct mkperf_error *e)
-{
-    struct mkperf_error late = {.status = MKPERF_OK};
-    const struct mkperf_stream *s = c->recorder.stream;
-
-    if (s != NULL && c->recorder.options.output != NULL && !s->began) {
-        mkperf_sink_abandon(&s->config.sink);
-    } else if (s != NULL && c->recorder.options.output != NULL &&
-               mkperf_recorder_talk_keep(&c->recorder, &late) == MKPERF_OK) {
-        fprintf(stderr, "mkperf: %s: %" PRIu64 " sample%s\n", c->recorder.options.output,
-                s->totals.samples, mkperf_plural(s->totals.samples));
-    }
-    if (late.status != MKPERF_OK && status == MKPERF_OK) {
-        *e = late;
-        status = late.status;
-    }
-    mkperf_recorder_free(&c->recorder);
-    return status;
-}
-
 /* Restores a broken link after an error, or continues without a connection. */
 static enum mkperf_status restore_link(struct console *c, struct mkperf_error *e)
 {
@@ -189,29 +167,6 @@ static enum mkperf_status listen_for(struct console *c, int timeout_ms, struct m
     }
     return mkperf_peer_pump(&c->recorder.link, timeout_ms, e) == MKPERF_OK ? MKPERF_OK
                                                                            : restore_link(c, e);
-}
-
-/* Sends a command and prints all parts of its answer. */
-static enum mkperf_status send_command(struct console *c, const char *text, double patience_s,
-                                       struct mkperf_error *e)
-{
-    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_command_tag};
-    struct mkperf_peer *peer = &c->recorder.link;
-    double began = mkperf_now_s();
-
-    memcpy(m.msg.command.text, text, strlen(text) + 1);
-    c->replied = false;
-    if (mkperf_peer_ask(peer, &m, peer->source.ops->network ? 0 : COMMAND_REPEAT_S, patience_s,
-                        e) != MKPERF_OK) {
-        return e->status;
-    }
-    if (peer->answer.which_msg == mkperf_ToHost_error_tag) {
-        return refuse(c, peer->answer.msg.error.text);
-    }
-    while (!c->replied && mkperf_now_s() - began < patience_s) {
-        MKPERF_TRY(mkperf_peer_pump(peer, 20, e));
-    }
-    return MKPERF_OK;
 }
 
 /* Handles one line: sends it as a command, and prints the answer. Refusals are printed; an error ends the console. */
@@ -255,8 +210,21 @@ static enum mkperf_status console_line(struct console *c, char *line, struct mkp
         }
         return MKPERF_OK;
     }
-    status = send_command(c, c->done ? "exit" : line,
-                          c->done ? BYE_S : c->recorder.options.link.timeout_s, e);
+    /* Sends the command and prints all parts of its answer. */
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_command_tag};
+    struct mkperf_peer *peer = &c->recorder.link;
+    double began = mkperf_now_s(),
+           patience_s = c->done ? BYE_S : c->recorder.options.link.timeout_s;
+    snprintf(m.msg.command.text, sizeof m.msg.command.text, "%s", c->done ? "exit" : line);
+    c->replied = false;
+    status =
+        mkperf_peer_ask(peer, &m, peer->source.ops->network ? 0 : COMMAND_REPEAT_S, patience_s, e);
+    if (status == MKPERF_OK && peer->answer.which_msg == mkperf_ToHost_error_tag) {
+        return refuse(c, peer->answer.msg.error.text);
+    }
+    while (status == MKPERF_OK && !c->replied && mkperf_now_s() - began < patience_s) {
+        status = mkperf_peer_pump(peer, 20, e);
+    }
     if (c->done) {
         return MKPERF_OK;
     }
@@ -463,7 +431,20 @@ static enum mkperf_status run_console(void *self, const struct mkperf_args *args
     } else if (status == MKPERF_OK) {
         status = console_stream(c, e);
     }
-    status = console_close(c, status, e);
+    /* Finishes the output file. Its error is returned unless the conversation failed. */
+    struct mkperf_error late = {.status = MKPERF_OK};
+    const struct mkperf_stream *s = r->stream;
+    if (s != NULL && r->options.output != NULL && !s->began) {
+        mkperf_sink_abandon(&s->config.sink);
+    } else if (s != NULL && r->options.output != NULL &&
+               mkperf_recorder_talk_keep(r, &late) == MKPERF_OK) {
+        fprintf(stderr, "mkperf: %s: %" PRIu64 " sample%s\n", r->options.output, s->totals.samples,
+                mkperf_plural(s->totals.samples));
+    }
+    if (late.status != MKPERF_OK && status == MKPERF_OK) {
+        *e = late;
+        return late.status;
+    }
     if (status == MKPERF_OK && c->refused) {
         e->text[0] = '\0'; /* the refusal was printed when it arrived */
         return MKPERF_ERR_REFUSED;
@@ -488,4 +469,5 @@ const struct mkperf_command mkperf_console_command = {
     .self = {.bytes = sizeof(struct console)},
     .init = mkperf_recorder_talk_init,
     .run = run_console,
+    .end = mkperf_recorder_free,
 };

@@ -82,35 +82,6 @@ static enum mkperf_status ask_input(const struct conversion *c, const char *path
     return e->status;
 }
 
-/* Reads the profile to compare with, if there is one. */
-static enum mkperf_status read_base(struct conversion *c, struct mkperf_profile *base,
-                                    struct mkperf_error *e)
-{
-    struct mkperf_only_cores only = {.to = {.ops = &mkperf_profile_ops, .self = base},
-                                     .cores = c->cores};
-    struct mkperf_sink sink = mkperf_only_cores_sink(&only);
-    struct mkperf_input in = c->in;
-
-    if (c->diff == NULL) {
-        return MKPERF_OK;
-    }
-    bool page = strcmp(c->format->name, "html") == 0;
-    if (!page && strcmp(c->format->name, "flamegraph") != 0) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "--diff is for flame graphs and pages");
-    }
-    in.from = NULL;
-    base->places.search = c->out.elfs;
-    base->places.inlined = !c->out.no_inlined;
-    base->cores = base->times = page;
-    c->out.base = base;
-    c->out.base_name = c->diff;
-    begin_progress(c, c->diff);
-    if (ask_input(c, c->diff, base, &sink, &in, e) == MKPERF_OK) {
-        mkperf_profile_warnings(base, print_writer_warning, c);
-    }
-    return e->status;
-}
-
 /* A sink in front of the output: it passes everything on, prints what passes, and keeps the totals. */
 struct passing {
     struct mkperf_sink to; /* the first member, because this sink relays */
@@ -236,7 +207,11 @@ static enum mkperf_status run_conversion(struct conversion *c, const struct mkpe
                                          struct mkperf_error *e)
 {
     struct mkperf_profile base = {.cores = false};
+    bool page = strcmp(c->format->name, "html") == 0;
 
+    if (c->diff != NULL && !page && strcmp(c->format->name, "flamegraph") != 0) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "--diff is for flame graphs and pages");
+    }
     c->out.input = strcmp(c->input, "-") == 0 ? "standard input" : c->input;
     c->out.elfs.elf_path = c->in.elf_path;
     c->in.command = args->line;
@@ -246,7 +221,25 @@ static enum mkperf_status run_conversion(struct conversion *c, const struct mkpe
     if (c->out.warnings != NULL) {
         setvbuf(c->out.warnings, NULL, _IOLBF, 0);
     }
-    enum mkperf_status status = read_base(c, &base, e);
+    enum mkperf_status status = MKPERF_OK;
+    if (c->diff != NULL) {
+        /* Reads the profile to compare with. */
+        struct mkperf_only_cores only = {.to = {.ops = &mkperf_profile_ops, .self = &base},
+                                         .cores = c->cores};
+        struct mkperf_sink sink = mkperf_only_cores_sink(&only);
+        struct mkperf_input in = c->in;
+        in.from = NULL;
+        base.places.search = c->out.elfs;
+        base.places.inlined = !c->out.no_inlined;
+        base.cores = base.times = page;
+        c->out.base = &base;
+        c->out.base_name = c->diff;
+        begin_progress(c, c->diff);
+        status = ask_input(c, c->diff, &base, &sink, &in, e);
+        if (status == MKPERF_OK) {
+            mkperf_profile_warnings(&base, print_writer_warning, c);
+        }
+    }
     if (status == MKPERF_OK) {
         status = write_output(c, e);
     }

@@ -89,32 +89,19 @@ static const struct mkperf_option diff_options[] = {
     {.letter = 0},
 };
 
-/* Writes the file of --junit: the test cases of all events. */
-static enum mkperf_status write_junit(const struct diff_command *c, struct mkperf_error *e)
+/* Compares event a of side A with event b of side B, and prints the result. */
+static void compare_event(struct diff_command *c, const char *a, const char *b)
 {
-    struct mkperf_textout t = {.over = NULL};
+    struct report_comparison *d = &c->d;
 
-    MKPERF_TRY(mkperf_outfile_open(&t.out, c->junit, false, e));
-    mkperf_textout_printf(&t,
-                          "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
-                          "  <testsuite name=\"mkperf diff\" tests=\"%u\" failures=\"%u\">\n",
-                          c->ncases, c->failed);
-    mkperf_textout_puts(&t, c->case_text);
-    mkperf_textout_puts(&t, "  </testsuite>\n</testsuites>\n");
-    if (mkperf_textout_finish(&t, e) != MKPERF_OK) {
-        mkperf_textout_discard(&t);
+    if (!report_compare_event(d, a, b)) {
+        c->unequal = true;
+        return;
     }
-    return e->status;
-}
-
-/* Names the rows that --fail-above does not allow. */
-static void find_failures(struct diff_command *c, const char *event)
-{
-    const struct report_comparison *d = &c->d;
-    char before[REPORT_VALUE_TEXT], after[REPORT_VALUE_TEXT];
-
+    /* Names the rows that --fail-above does not allow. */
     for (size_t i = 0; i < d->n; i++) {
         const struct report_change *r = &d->row[i];
+        char before[REPORT_VALUE_TEXT], after[REPORT_VALUE_TEXT];
 
         if (!report_change_fails(d, &c->gate, r)) {
             continue;
@@ -132,20 +119,8 @@ static void find_failures(struct diff_command *c, const char *event)
         fputc('\n', stderr);
     }
     if (c->junit != NULL) {
-        c->ncases += report_changes_cases(d, &c->gate, event, &c->cases);
+        c->ncases += report_changes_cases(d, &c->gate, a, &c->cases);
     }
-}
-
-/* Compares event a of side A with event b of side B, and prints the result. */
-static void compare_event(struct diff_command *c, const char *a, const char *b)
-{
-    struct report_comparison *d = &c->d;
-
-    if (!report_compare_event(d, a, b)) {
-        c->unequal = true;
-        return;
-    }
-    find_failures(c, a);
     if (c->json) {
         report_changes_values(d, &c->gate, a, c->failed, &c->values);
         return;
@@ -226,8 +201,9 @@ static void put_difference(void *self, const char *what, const char *a, const ch
     c->differs = true;
 }
 
-static enum mkperf_status compare_all(struct diff_command *c, char *const path[REPORT_SIDES],
-                                      struct mkperf_error *e)
+/* Prints what differs in the environments, the heads, and the events that both sides have. */
+static void compare_all(struct diff_command *c, char *const path[REPORT_SIDES],
+                        struct mkperf_error *e)
 {
     struct report_comparison *d = &c->d;
     const struct mkperf_session *a = report_comparison_session(d, REPORT_A, 0),
@@ -276,29 +252,6 @@ static enum mkperf_status compare_all(struct diff_command *c, char *const path[R
                          "%s and %s have no event%s%s in common", path[REPORT_A], path[REPORT_B],
                          c->names.event ? " " : "", c->names.event ? c->names.event : "");
     }
-    if (c->unequal) {
-        mkperf_error_set(e, MKPERF_ERR_INPUT,
-                         "recordings of one side count differently: the machine is not "
-                         "deterministic (-icount is missing, or something arrives from outside)");
-    } else if (d->exact && !c->differs && d->changed != 0) {
-        fprintf(stderr, "mkperf diff: the programs are equal, %s\n",
-                d->whole[REPORT_A] == d->whole[REPORT_B]
-                    ? "and so is the sum of all counts: one side lacks names that the other one "
-                      "has (--kernel, --elf-path)"
-                    : "and the counts are not: the machine is not deterministic, or its data "
-                      "differ");
-    }
-    if (c->junit != NULL) {
-        mkperf_memstream_close(c->cases.over);
-        if (e->status == MKPERF_OK) {
-            write_junit(c, e);
-        }
-    }
-    if (e->status == MKPERF_OK && mkperf_stdout_flush(e) == MKPERF_OK && c->failed != 0) {
-        mkperf_error_set(e, MKPERF_ERR_FAILED, "%u row%s grew by more than %g %%", c->failed,
-                         c->failed == 1 ? "" : "s", c->gate.fail_above);
-    }
-    return e->status;
 }
 
 static enum mkperf_status run_diff(void *self, const struct mkperf_args *args,
@@ -320,6 +273,41 @@ static enum mkperf_status run_diff(void *self, const struct mkperf_args *args,
     c->gate.colour = mkperf_colour_wanted(c->colour, stdout);
     if (report_comparison_read(&c->d, args->operand, e) == MKPERF_OK) {
         compare_all(c, args->operand, e);
+        if (c->unequal) {
+            mkperf_error_set(
+                e, MKPERF_ERR_INPUT,
+                "recordings of one side count differently: the machine is not "
+                "deterministic (-icount is missing, or something arrives from outside)");
+        } else if (c->d.exact && !c->differs && c->d.changed != 0) {
+            fprintf(
+                stderr, "mkperf diff: the programs are equal, %s\n",
+                c->d.whole[REPORT_A] == c->d.whole[REPORT_B]
+                    ? "and so is the sum of all counts: one side lacks names that the other one "
+                      "has (--kernel, --elf-path)"
+                    : "and the counts are not: the machine is not deterministic, or its data "
+                      "differ");
+        }
+        if (c->junit != NULL) {
+            mkperf_memstream_close(c->cases.over);
+        }
+        struct mkperf_textout t = {.over = NULL};
+        if (c->junit != NULL && e->status == MKPERF_OK &&
+            mkperf_outfile_open(&t.out, c->junit, false, e) == MKPERF_OK) {
+            mkperf_textout_printf(
+                &t,
+                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+                "  <testsuite name=\"mkperf diff\" tests=\"%u\" failures=\"%u\">\n",
+                c->ncases, c->failed);
+            mkperf_textout_puts(&t, c->case_text);
+            mkperf_textout_puts(&t, "  </testsuite>\n</testsuites>\n");
+            if (mkperf_textout_finish(&t, e) != MKPERF_OK) {
+                mkperf_textout_discard(&t);
+            }
+        }
+        if (e->status == MKPERF_OK && mkperf_stdout_flush(e) == MKPERF_OK && c->failed != 0) {
+            mkperf_error_set(e, MKPERF_ERR_FAILED, "%u row%s grew by more than %g %%", c->failed,
+                             c->failed == 1 ? "" : "s", c->gate.fail_above);
+        }
     }
     report_comparison_free(&c->d);
     free(c->case_text);

@@ -176,32 +176,12 @@ static void print_answers_of(const struct answer answers[QUESTIONS], enum report
     }
 }
 
-/* Prints commands that show more: of the question, or of samples and of the slowest call, as far as there are any. */
-static void print_next(const struct explain_command *c, bool shortened, FILE *to)
-{
-    const struct report_question *x = &c->x;
-
-    for (unsigned i = 0, shown = 0; i < QUESTIONS; i++) {
-        const struct question *q = &questions[i];
-        const char *next = next_of(x, q);
-        bool useful =
-            (q->explain == report_explain_time && x->profile.total[0].samples != 0) ||
-            (q->explain == report_explain_call && x->events != NULL && x->events->nedges != 0);
-
-        if (next != NULL && (c->why != ALL_QUESTIONS ? c->why == i : useful)) {
-            fprintf(to, "%s  mkperf %s %s\n", shown++ > 0 ? "" : "\nNext\n", next, x->input);
-        }
-    }
-    if (shortened) {
-        fprintf(to, "A text that is cut: mkperf explain --why QUESTION %s\n", x->input);
-    }
-}
-
 /* Prints the page in the first form that is short enough. One question has no limit. */
 static void print_page(const struct explain_command *c, const struct answer answers[QUESTIONS])
 {
-    const struct mkperf_totals *t = &c->x.profile.totals;
-    unsigned cores = c->x.profile.places.session.cores;
+    const struct report_question *x = &c->x;
+    const struct mkperf_totals *t = &x->profile.totals;
+    unsigned cores = x->profile.places.session.cores;
 
     for (unsigned form = 0;; form++) {
         bool last = c->why != ALL_QUESTIONS || form + 1 == FORMS;
@@ -225,7 +205,21 @@ static void print_page(const struct explain_command *c, const struct answer answ
         for (unsigned k = 0; k < REPORT_VERDICTS; k++) {
             print_answers_of(answers, (enum report_verdict)k, &forms[form], to);
         }
-        print_next(c, form > 0, to);
+        /* Prints commands that show more: of the question, or of samples and of the slowest call, as far as there are any. */
+        for (unsigned i = 0, shown = 0; i < QUESTIONS; i++) {
+            const struct question *q = &questions[i];
+            const char *next = next_of(x, q);
+            bool useful =
+                (q->explain == report_explain_time && x->profile.total[0].samples != 0) ||
+                (q->explain == report_explain_call && x->events != NULL && x->events->nedges != 0);
+
+            if (next != NULL && (c->why != ALL_QUESTIONS ? c->why == i : useful)) {
+                fprintf(to, "%s  mkperf %s %s\n", shown++ > 0 ? "" : "\nNext\n", next, x->input);
+            }
+        }
+        if (form > 0) {
+            fprintf(to, "A text that is cut: mkperf explain --why QUESTION %s\n", x->input);
+        }
         mkperf_memstream_close(to);
         bool fits = bytes <= PAGE || last;
         fputs(fits ? page : "", stdout);

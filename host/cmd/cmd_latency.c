@@ -166,29 +166,6 @@ static enum mkperf_status show_path(struct latency_command *c, FILE *out, struct
     return e->status;
 }
 
-static void print_route(struct latency_command *c, const struct mkperf_routes *routes,
-                        const struct mkperf_flow *flow, const struct mkperf_route *route, FILE *out)
-{
-    struct mkperf_route_times times;
-    const struct report_route r = {.routes = routes,
-                                   .times = &times,
-                                   .flow = flow,
-                                   .worst = c->routes       ? 0
-                                            : c->worst != 0 ? (size_t)c->worst
-                                                            : 1};
-
-    mkperf_route_measure(routes, route, &times);
-    struct mkperf_textout *v = values_of(c, out);
-    if (v != NULL) {
-        report_route_values(&r, v);
-    } else if (c->routes) {
-        report_route_line(&r, out);
-    } else {
-        report_route_print(&r, out);
-    }
-    mkperf_route_times_free(&times);
-}
-
 /* Prints the times of a path, or finds paths. */
 static enum mkperf_status show_routes(struct latency_command *c, FILE *out, struct mkperf_error *e)
 {
@@ -228,7 +205,20 @@ static enum mkperf_status show_routes(struct latency_command *c, FILE *out, stru
             }
         }
         for (size_t i = 0; i < n; i++) {
-            print_route(c, &routes, &flow, &found[i], out);
+            struct mkperf_route_times times;
+            size_t worst = c->worst != 0 ? (size_t)c->worst : 1;
+            const struct report_route r = {
+                .routes = &routes, .times = &times, .flow = &flow, .worst = c->routes ? 0 : worst};
+
+            mkperf_route_measure(&routes, &found[i], &times);
+            if (v != NULL) {
+                report_route_values(&r, v);
+            } else if (c->routes) {
+                report_route_line(&r, out);
+            } else {
+                report_route_print(&r, out);
+            }
+            mkperf_route_times_free(&times);
         }
     }
     mkperf_flow_free(&flow);

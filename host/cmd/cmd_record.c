@@ -293,30 +293,6 @@ static void end_record(void *self)
     mkperf_recorder_free(&rec->recorder);
 }
 
-/* Records --repeat times, each time under a name with its number. A recording that fails ends it. */
-static enum mkperf_status record_repeatedly(struct record *rec, struct mkperf_error *e)
-{
-    struct mkperf_record_options *o = &rec->recorder.options;
-    const mkperf_Configure configure = o->configure;
-    const char *output = o->output;
-
-    for (uint64_t i = 1; i <= rec->repeat && e->status == MKPERF_OK; i++) {
-        char *name = mkperf_xprintf("%s.%" PRIu64, output, i);
-        if (i > 1) {
-            end_record(rec);
-            o->configure = configure;
-        }
-        o->output = name;
-        record_target(rec, e);
-        o->output = output;
-        free(name);
-        if (*rec->interrupts != 0) {
-            break;
-        }
-    }
-    return e->status;
-}
-
 static enum mkperf_status run_record(void *self, const struct mkperf_args *args,
                                      struct mkperf_error *e)
 {
@@ -343,7 +319,24 @@ static enum mkperf_status run_record(void *self, const struct mkperf_args *args,
             end_record(rec);
             rec->dump = true;
         }
-        status = rec->repeat != 0 ? record_repeatedly(rec, e) : record_target(rec, e);
+        /* Records --repeat times, each time under a name with its number. A recording that fails is the last one. */
+        const mkperf_Configure configure = o->configure;
+        const char *output = o->output;
+        for (uint64_t i = 1; i <= rec->repeat && status == MKPERF_OK; i++) {
+            char *name = mkperf_xprintf("%s.%" PRIu64, output, i);
+            if (i > 1) {
+                end_record(rec);
+                o->configure = configure;
+            }
+            o->output = name;
+            status = record_target(rec, e);
+            o->output = output;
+            free(name);
+            if (*rec->interrupts != 0) {
+                break;
+            }
+        }
+        status = rec->repeat == 0 ? record_target(rec, e) : status;
     }
     if (status == MKPERF_ERR_OUTPUT && rec->recorder.stream != NULL &&
         rec->recorder.stream->began && strcmp(o->output, "-") != 0) {

@@ -14,7 +14,7 @@
 struct report_command {
     const char *input;
     bool stdio, interactions, stacks, dot, marks, charged, off_cpu, hierarchy, util, latency, json,
-        sorted, inverted, inlined, head_only;
+        inverted, inlined, head_only;
     const char *output; /* the file for --interactions */
     const char *separator;
     struct mkperf_textout values; /* the form that -x or --json selects */
@@ -58,14 +58,6 @@ static enum mkperf_status take_graph(void *member, const struct mkperf_given *g)
     return MKPERF_OK;
 }
 
-static enum mkperf_status take_sort(void *self, const struct mkperf_given *g)
-{
-    struct report_command *c = self;
-
-    c->sorted = true;
-    return report_columns_sort(&c->report.keys, g);
-}
-
 static enum mkperf_status take_limit(void *member, const struct mkperf_given *g)
 {
     struct report_options *o = member;
@@ -73,16 +65,6 @@ static enum mkperf_status take_limit(void *member, const struct mkperf_given *g)
     MKPERF_TRY(mkperf_given_real(g, &o->limit));
     o->graph_limit = o->limit;
     return MKPERF_OK;
-}
-
-static enum mkperf_status take_percentage(void *member, const struct mkperf_given *g)
-{
-    bool *relative = member;
-
-    *relative = strcmp(g->value, "relative") == 0;
-    return *relative || strcmp(g->value, "absolute") == 0
-               ? MKPERF_OK
-               : mkperf_given_bad(g, "relative or absolute");
 }
 
 static enum mkperf_status take_quantum(void *member, const struct mkperf_given *g)
@@ -101,13 +83,15 @@ static const struct mkperf_option report_options[] = {
         "too; time: slices of time, in their order; util: the share of the time, or of the slice, "
         "in "
         "which a PD ran, by scheduling events (record --sched)",
-        MKPERF_TAKES(WORDS, "KEYS"), .list = report_columns_put_keys, .store.take = take_sort),
+        MKPERF_TAKES(WORDS, "KEYS"), .list = report_columns_put_keys,
+        MKPERF_TAKEN(report_columns_sort, struct report_command, report.keys)),
     MKPERF_OPTION(0, "time-quantum",
                   "with -s time, the length of a slice, as in 10ms (s, ms, us, ns; 100ms)",
                   .value = "T", MKPERF_TAKEN(take_quantum, struct report_command, quantum_ns)),
-    MKPERF_OPTION(
-        'F', "fields", "perf's name for --sort: overhead, samples and period are always shown",
-        MKPERF_TAKES(WORDS, "KEYS"), .list = report_columns_put_keys, .store.take = take_sort),
+    MKPERF_OPTION('F', "fields",
+                  "perf's name for --sort: overhead, samples and period are always shown",
+                  MKPERF_TAKES(WORDS, "KEYS"), .list = report_columns_put_keys,
+                  MKPERF_TAKEN(report_columns_sort, struct report_command, report.keys)),
     MKPERF_OPTION(0, "hierarchy",
                   "a level for each key of --sort, each with the sum of what is below it",
                   MKPERF_SETS(struct report_command, hierarchy)),
@@ -132,7 +116,7 @@ static const struct mkperf_option report_options[] = {
     MKPERF_OPTION(0, "percentage",
                   "of the whole event (absolute, the default), or of what --pd leaves (relative)",
                   MKPERF_TAKES(WORD, "HOW"), .words = "absolute relative",
-                  MKPERF_TAKEN(take_percentage, struct report_command, report.relative)),
+                  MKPERF_ENUM(struct report_command, report.of, REPORT_OF_ALL, REPORT_OF_ALL)),
     MKPERF_OPTION(0, "no-idle", "leave idle out: percentages are of the rest",
                   MKPERF_SETS(struct report_command, report.no_idle)),
     MKPERF_OPTION(0, "ci",
@@ -231,7 +215,7 @@ static void print_profile(struct mkperf_frames *f, struct report_command *c, uin
             printf("# without idle: %" PRIu64 " sample%s, period sum %" PRIu64 "\n",
                    rows.shown.samples, mkperf_plural(rows.shown.samples), rows.shown.period);
         }
-        if (c->report.relative || c->report.no_idle) {
+        if (c->report.of == REPORT_OF_SHOWN || c->report.no_idle) {
             printf("# percentages are of these\n");
         }
         printf("#\n");
@@ -301,29 +285,6 @@ static enum mkperf_status print_report(struct report_command *c, struct mkperf_f
     return mkperf_stdout_flush(e);
 }
 
-/* Checks that the function of --symbol exists. The error precedes the head of a report. */
-static enum mkperf_status check_symbol(const struct report_command *c, struct mkperf_frames *f,
-                                       struct mkperf_error *e)
-{
-    const struct mkperf_profile *p = f->profile;
-    char near[MKPERF_GUESS_TEXT];
-    uint32_t shown = 0;
-
-    for (uint32_t i = 0; i < p->places.session.nevents; i++) {
-        struct report_rows rows;
-
-        report_rows_build(&rows, f, &c->report, i);
-        shown += rows.n;
-        report_rows_free(&rows);
-    }
-    return shown > 0
-               ? MKPERF_OK
-               : mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample hit a function %s%s%s%s",
-                                  c->input, c->report.symbol, c->report.pd ? " in PD " : "",
-                                  c->report.pd ? c->report.pd : "",
-                                  mkperf_frames_guess(f, c->report.symbol, near));
-}
-
 static enum mkperf_status run_profile(void *self, struct mkperf_error *e)
 {
     struct report_command *c = self;
@@ -354,7 +315,22 @@ static enum mkperf_status run_profile(void *self, struct mkperf_error *e)
     c->report.colour = mkperf_colour_wanted(c->colour, stdout);
     enum mkperf_status status = mkperf_frames_read(&f, &p, c->input, with_line, &c->names, e);
     if (status == MKPERF_OK && c->report.symbol && !c->charged) {
-        status = check_symbol(c, &f, e);
+        /* Checks that the function of --symbol exists. The error precedes the head of a report. */
+        uint32_t shown = 0;
+        char near[MKPERF_GUESS_TEXT];
+
+        for (uint32_t i = 0; i < p.places.session.nevents; i++) {
+            struct report_rows rows;
+            report_rows_build(&rows, &f, &c->report, i);
+            shown += rows.n;
+            report_rows_free(&rows);
+        }
+        if (shown == 0) {
+            status = mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample hit a function %s%s%s%s",
+                                      c->input, c->report.symbol, c->report.pd ? " in PD " : "",
+                                      c->report.pd ? c->report.pd : "",
+                                      mkperf_frames_guess(&f, c->report.symbol, near));
+        }
     }
     if (status == MKPERF_OK && browse && p.places.session.nevents != 0) {
         report_browse(&f, &c->report, c->input);
@@ -376,6 +352,10 @@ static enum mkperf_status run_report(void *self, const struct mkperf_args *args,
                                   args->operand[0]);
     }
     c->input = args->n > 0 ? args->operand[0] : c->input;
+    if (c->report.keys.n == 0) { /* without --sort */
+        c->report.keys =
+            (struct report_column_list){{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, c->util ? 1 : 2};
+    }
     bool stacks_too = c->stacks && (c->interactions || c->dot);
     c->interactions |= c->dot || c->stacks;
     c->stdio |= c->head_only;
@@ -394,16 +374,14 @@ static enum mkperf_status run_report(void *self, const struct mkperf_args *args,
          "--time-quantum is for -s time"},
         {for_programs(c) && (c->dot || c->hierarchy || graph),
          "-x and --json print tables: omit --dot, --hierarchy and -g"},
-        {c->report.interval && (c->off_cpu || c->util || c->interactions || c->charged ||
-                                c->hierarchy || c->report.relative || c->report.no_idle),
+        {c->report.interval &&
+             (c->off_cpu || c->util || c->interactions || c->charged || c->hierarchy ||
+              c->report.of == REPORT_OF_SHOWN || c->report.no_idle),
          "--ci is for shares of all samples: omit --off-cpu, --util, --interactions, --charged, "
          "--hierarchy, --no-idle and --percentage relative"},
         {c->hierarchy && (c->report.children || graph),
          "--hierarchy adds the functions' own samples: omit --children and -g"},
         {c->output != NULL && !c->interactions, "-o is for --interactions"}));
-    if (c->util && !c->sorted) {
-        c->report.keys = (struct report_column_list){{REPORT_SORT_PD}, 1};
-    }
     const char *dot = c->output != NULL ? strrchr(c->output, '.') : NULL;
     bool named_dot = dot != NULL && dot != c->output && strcmp(dot, ".dot") == 0;
     return c->interactions ? report_interactions(c->input,
@@ -440,8 +418,7 @@ const struct mkperf_command mkperf_report_command = {
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
     .refused = report_refused,
-    .self = MKPERF_SELF(
-        struct report_command, .input = default_input,
-        .report = {.keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}, .graph_limit = 0.5}),
+    .self =
+        MKPERF_SELF(struct report_command, .input = default_input, .report = {.graph_limit = 0.5}),
     .run = run_report,
 };

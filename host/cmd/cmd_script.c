@@ -56,38 +56,6 @@ static const struct mkperf_option script_options[] = {
     {.letter = 0},
 };
 
-/* Prints the part of a line before the frames. The pid and the tid are the PD's number + 1, as in perf.data. */
-static void print_start(const struct script_command *c, const struct mkperf_profile *p,
-                        const struct mkperf_profile_sample *s)
-{
-    struct mkperf_chain_head head = mkperf_profile_head(p, s->chain);
-    uint64_t pid = (uint64_t)head.pd + 1;
-    bool chains = c->fields & FIELD_FRAME && !c->flat;
-
-    if (c->fields & FIELD_COMM) {
-        printf("%*s ", chains ? 0 : 16, mkperf_profile_pd_name(p, head.pd));
-    }
-    if ((c->fields & FIELD_PID) && (c->fields & FIELD_TID)) {
-        printf("%5" PRIu64 "/%-5" PRIu64 " ", pid, pid);
-    } else if (c->fields & (FIELD_PID | FIELD_TID)) {
-        printf("%5" PRIu64 " ", pid);
-    }
-    if (c->fields & FIELD_CPU) {
-        printf("[%03" PRIu32 "] ", s->core);
-    }
-    if (c->fields & FIELD_TIME) {
-        uint64_t part = s->time_ns % 1000000000;
-        printf("%5" PRIu64 ".%0*" PRIu64 ": ", s->time_ns / 1000000000, c->ns ? 9 : 6,
-               c->ns ? part : part / 1000);
-    }
-    if (c->fields & FIELD_PERIOD) {
-        printf("%10" PRIu64 " ", s->period);
-    }
-    if (c->fields & FIELD_EVENT) {
-        printf("%*s: ", c->event_width, p->places.session.event[head.event].name);
-    }
-}
-
 /* Prints a frame. `inferred`: only registers show that it is in the chain (docs/stock.md). */
 static void print_frame(const struct script_command *c, const struct mkperf_frames *f,
                         const struct mkperf_place *a, bool inferred)
@@ -131,8 +99,7 @@ static void print_frame(const struct script_command *c, const struct mkperf_fram
     }
 }
 
-static enum mkperf_status print_samples(struct script_command *c, const struct mkperf_frames *f,
-                                        struct mkperf_error *e)
+static void print_samples(struct script_command *c, const struct mkperf_frames *f)
 {
     const struct mkperf_profile *p = f->profile;
 
@@ -153,16 +120,38 @@ static enum mkperf_status print_samples(struct script_command *c, const struct m
              strcmp(c->names.event, p->places.session.event[head.event].name) != 0)) {
             continue;
         }
-        print_start(c, p, &sample[i]);
-        uint32_t n = c->fields & FIELD_FRAME ? mkperf_profile_addresses(p, sample[i].chain, address)
-                                             : 0;
-        fputs((c->fields & FIELD_FRAME) && !c->flat ? "\n" : "", stdout);
+        const struct mkperf_profile_sample *s = &sample[i];
+        bool chains = c->fields & FIELD_FRAME && !c->flat;
+        uint64_t pid = (uint64_t)head.pd + 1; /* and the tid, as in perf.data */
+        if (c->fields & FIELD_COMM) {
+            printf("%*s ", chains ? 0 : 16, mkperf_profile_pd_name(p, head.pd));
+        }
+        if ((c->fields & FIELD_PID) && (c->fields & FIELD_TID)) {
+            printf("%5" PRIu64 "/%-5" PRIu64 " ", pid, pid);
+        } else if (c->fields & (FIELD_PID | FIELD_TID)) {
+            printf("%5" PRIu64 " ", pid);
+        }
+        if (c->fields & FIELD_CPU) {
+            printf("[%03" PRIu32 "] ", s->core);
+        }
+        if (c->fields & FIELD_TIME) {
+            uint64_t part = s->time_ns % 1000000000;
+            printf("%5" PRIu64 ".%0*" PRIu64 ": ", s->time_ns / 1000000000, c->ns ? 9 : 6,
+                   c->ns ? part : part / 1000);
+        }
+        if (c->fields & FIELD_PERIOD) {
+            printf("%10" PRIu64 " ", s->period);
+        }
+        if (c->fields & FIELD_EVENT) {
+            printf("%*s: ", c->event_width, p->places.session.event[head.event].name);
+        }
+        uint32_t n = c->fields & FIELD_FRAME ? mkperf_profile_addresses(p, s->chain, address) : 0;
+        fputs(chains ? "\n" : "", stdout);
         for (uint32_t k = 0; k < n && (k == 0 || !c->flat); k++) {
             print_frame(c, f, &address[k], inferred && address[k].pd != head.pd);
         }
         putchar('\n');
     }
-    return mkperf_stdout_flush(e);
 }
 
 static enum mkperf_status run_script(void *self, const struct mkperf_args *args,
@@ -181,7 +170,7 @@ static enum mkperf_status run_script(void *self, const struct mkperf_args *args,
     }
     if (status == MKPERF_OK) {
         mkperf_frames_warn(&f, stderr);
-        status = print_samples(c, &f, e);
+        print_samples(c, &f);
     }
     mkperf_frames_close(&f);
     mkperf_profile_free(&p);

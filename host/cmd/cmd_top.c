@@ -155,41 +155,6 @@ static void on_progress(void *self)
     }
 }
 
-static enum mkperf_status set_up_display(struct top *t, struct mkperf_error *e)
-{
-    struct mkperf_recorder *r = &t->recorder;
-
-    r->text.print = show_target_text;
-    r->notice = show_notice;
-    r->warn = mkperf_print_warning;
-    r->progress = on_progress;
-    r->stop = t->interrupts;
-    r->self = t;
-    MKPERF_TRY(mkperf_recorder_init(r, false, e));
-    struct mkperf_sink sink = top_counts_sink(&t->counts);
-    if (t->flow) {
-        t->counts.sched = mkperf_analysis_new();
-        mkperf_flow_init(&t->flows, t->counts.sched);
-        t->flows.to = sink;
-        sink = mkperf_flow_sink(&t->flows);
-        t->screen.flow = "no reading of a queue yet\n";
-    }
-    mkperf_recorder_decode(r, sink, NULL);
-    t->counts.pds = t->recorder.pds;
-    t->counts.symbols = t->recorder.symbols;
-    t->counts.window_ns = (uint64_t)((t->window_s > 0 ? t->window_s : TOP_WINDOW_S) * 1e9);
-    t->counts.all = t->window_s == 0;
-    t->screen.target = t->recorder.options.link.target;
-    t->screen.colour = mkperf_colour_wanted(t->colour, stdout);
-    t->screen.counts = &t->counts;
-    t->screen.totals = &t->recorder.stream->totals;
-    t->stdio |= t->json || !report_browser_usable();
-    if (t->json) {
-        t->values = report_values_begin(stdout, NULL, "top", t->screen.target);
-    }
-    return MKPERF_OK;
-}
-
 static void tear_down(void *self)
 {
     struct top *t = self;
@@ -218,8 +183,34 @@ static enum mkperf_status run_top(void *self, const struct mkperf_args *args,
     t->window_s = t->zero ? t->delay_s : t->window_s;
     t->interrupts = mkperf_process_interrupts();
     struct mkperf_recorder *r = &t->recorder;
-
-    MKPERF_TRY(set_up_display(t, e));
+    r->text.print = show_target_text;
+    r->notice = show_notice;
+    r->warn = mkperf_print_warning;
+    r->progress = on_progress;
+    r->stop = t->interrupts;
+    r->self = t;
+    MKPERF_TRY(mkperf_recorder_init(r, false, e));
+    struct mkperf_sink sink = top_counts_sink(&t->counts);
+    if (t->flow) {
+        t->counts.sched = mkperf_analysis_new();
+        mkperf_flow_init(&t->flows, t->counts.sched);
+        t->flows.to = sink;
+        sink = mkperf_flow_sink(&t->flows);
+        t->screen.flow = "no reading of a queue yet\n";
+    }
+    mkperf_recorder_decode(r, sink, NULL);
+    t->counts.pds = r->pds;
+    t->counts.symbols = r->symbols;
+    t->counts.window_ns = (uint64_t)((t->window_s > 0 ? t->window_s : TOP_WINDOW_S) * 1e9);
+    t->counts.all = t->window_s == 0;
+    t->screen.target = r->options.link.target;
+    t->screen.colour = mkperf_colour_wanted(t->colour, stdout);
+    t->screen.counts = &t->counts;
+    t->screen.totals = &r->stream->totals;
+    t->stdio |= t->json || !report_browser_usable();
+    if (t->json) {
+        t->values = report_values_begin(stdout, NULL, "top", t->screen.target);
+    }
     bool live = r->link.source.ops->interactive;
     MKPERF_TRY(live ? mkperf_recorder_start(r, e) : MKPERF_OK);
     t->drawn_s = mkperf_now_s();

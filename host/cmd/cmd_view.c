@@ -82,8 +82,30 @@ static enum mkperf_status serve_page(struct view_command *c, struct mkperf_error
     return e->status;
 }
 
-static enum mkperf_status open_recording_page(struct view_command *c, struct mkperf_error *e)
+static enum mkperf_status run_view(void *self, const struct mkperf_args *args,
+                                   struct mkperf_error *e)
 {
+    struct view_command *c = self;
+    mkperf_Configure *configure = &c->live.recorder.options.configure;
+    bool live = is_live(c);
+
+    MKPERF_TRY(MKPERF_RULES(
+        e, "view", {live && (args->n > 0 || c->others != NULL), "-t shows a target, not a file"},
+        {!live && configure->sched, "--sched is for a target, -t; a file has them or not"}));
+    if (configure->sched && configure->events_count == 0) {
+        /* mkperf record without an event records only scheduling events. */
+        MKPERF_TRY(mkperf_events_parse("cycles", configure, e));
+    }
+    if (live) {
+        MKPERF_TRY(mkperf_record_options_finish(&c->live.recorder.options, "view", e));
+    }
+    c->input = args->n > 0 ? args->operand[0] : c->input != NULL ? c->input : "perf.data";
+    c->live.profile.places.search.objdump = c->elfs.objdump;
+    c->elfs.elf_path = c->live.recorder.options.elf_path;
+    c->interrupts = c->live.interrupts = mkperf_process_interrupts();
+    if (live) {
+        return serve_page(c, e);
+    }
     /* The directory of speedscope's release that the page links to. speedscope would have to read a pipe a second time. */
     const char *set = getenv("MKPERF_SPEEDSCOPE");
     if (c->speedscope != NULL && !has_speedscope(c->speedscope)) {
@@ -114,42 +136,15 @@ static enum mkperf_status open_recording_page(struct view_command *c, struct mkp
     return serve_page(c, e);
 }
 
-static enum mkperf_status run_view(void *self, const struct mkperf_args *args,
-                                   struct mkperf_error *e)
-{
-    struct view_command *c = self;
-    enum mkperf_status status;
-
-    mkperf_Configure *configure = &c->live.recorder.options.configure;
-    bool live = is_live(c);
-
-    MKPERF_TRY(MKPERF_RULES(
-        e, "view", {live && (args->n > 0 || c->others != NULL), "-t shows a target, not a file"},
-        {!live && configure->sched, "--sched is for a target, -t; a file has them or not"}));
-    if (configure->sched && configure->events_count == 0) {
-        /* mkperf record without an event records only scheduling events. */
-        MKPERF_TRY(mkperf_events_parse("cycles", configure, e));
-    }
-    if (live) {
-        MKPERF_TRY(mkperf_record_options_finish(&c->live.recorder.options, "view", e));
-    }
-    c->input = args->n > 0 ? args->operand[0] : c->input != NULL ? c->input : "perf.data";
-    c->live.profile.places.search.objdump = c->elfs.objdump;
-    c->elfs.elf_path = c->live.recorder.options.elf_path;
-    c->interrupts = c->live.interrupts = mkperf_process_interrupts();
-    status = live ? serve_page(c, e) : open_recording_page(c, e);
-    for (unsigned i = 0; i <= OTHERS; i++) {
-        view_shown_free(&c->shown[i]);
-    }
-    free(c->names);
-    return status;
-}
-
 static void end_view(void *self)
 {
     struct view_command *c = self;
 
     view_live_free(&c->live);
+    for (unsigned i = 0; i <= OTHERS; i++) {
+        view_shown_free(&c->shown[i]);
+    }
+    free(c->names);
     free(c->found);
 }
 

@@ -22,35 +22,6 @@ static int compare_rules(const void *a, const void *b)
     return mkperf_compare(((const struct rule *)a)->rule, ((const struct rule *)b)->rule);
 }
 
-/*
- * Returns the different rules of the rows, sorted by their bits, *n of them; the caller frees them. The most frequent ones
- * have numbers from 1 on. Rule 0 stops; it replaces those for which there is no number.
- */
-static struct rule *number_rules(const struct mkperf_unwind_rows *rows, size_t *n)
-{
-    struct rule *rule = mkperf_xcalloc(rows->n, sizeof *rule);
-
-    for (size_t i = 0; i < rows->n; i++) {
-        rule[i] = (struct rule){.rule = rows->row[i].rule, .rows = 1};
-    }
-    MKPERF_SORT(rule, rows->n, MKPERF_UP(rule, rule));
-    *n = 1;
-    for (size_t i = 1; i < rows->n; i++) {
-        if (rule[i].rule == rule[*n - 1].rule) {
-            rule[*n - 1].rows++;
-        } else {
-            rule[(*n)++] = rule[i];
-        }
-    }
-    MKPERF_SORT(rule, *n, MKPERF_DOWN(rule, rows), MKPERF_UP(rule, rule));
-    for (unsigned i = 0; i < *n; i++) {
-        bool stops = rule[i].rule == MKPERF_UNWIND_STOP || i + 1 >= MKPERF_UNWIND_RULES;
-        rule[i].number = stops ? 0 : i + 1;
-    }
-    MKPERF_SORT(rule, *n, MKPERF_UP(rule, rule));
-    return rule;
-}
-
 static void put_half(struct mkperf_stamp_unwind *u, size_t at, unsigned value)
 {
     struct mkperf_put c = {.p = u->bytes + 2 * at};
@@ -65,8 +36,28 @@ static bool add_table(struct mkperf_stamp_unwind *u, const struct mkperf_unwind_
     uint64_t base = rows->row[0].start & ~(uint64_t)(MKPERF_UNWIND_BLOCK - 1);
     uint64_t blocks = (rows->row[rows->n - 1].start - base + MKPERF_UNWIND_BLOCK - 1) /
                       MKPERF_UNWIND_BLOCK;
-    size_t n, nrows = rows->n + 1; /* one more for the first block's start */
-    struct rule *rule = number_rules(rows, &n);
+    size_t n = 1, nrows = rows->n + 1; /* one more for the first block's start */
+    struct rule *rule = mkperf_xcalloc(rows->n, sizeof *rule);
+
+    /* Sorts the n different rules. The most frequent ones have numbers from 1 on. Rule 0 stops; it replaces those for which there is
+     * no number. */
+    for (size_t i = 0; i < rows->n; i++) {
+        rule[i] = (struct rule){.rule = rows->row[i].rule, .rows = 1};
+    }
+    MKPERF_SORT(rule, rows->n, MKPERF_UP(rule, rule));
+    for (size_t i = 1; i < rows->n; i++) {
+        if (rule[i].rule == rule[n - 1].rule) {
+            rule[n - 1].rows++;
+        } else {
+            rule[n++] = rule[i];
+        }
+    }
+    MKPERF_SORT(rule, n, MKPERF_DOWN(rule, rows), MKPERF_UP(rule, rule));
+    for (unsigned i = 0; i < n; i++) {
+        bool stops = rule[i].rule == MKPERF_UNWIND_STOP || i + 1 >= MKPERF_UNWIND_RULES;
+        rule[i].number = stops ? 0 : i + 1;
+    }
+    MKPERF_SORT(rule, n, MKPERF_UP(rule, rule));
     size_t numbers = n + 1 < MKPERF_UNWIND_RULES ? n + 1 : MKPERF_UNWIND_RULES;
     uint64_t size = 8 * numbers + 2 * (blocks + 1) + 2 * nrows;
     bool fits = blocks < MKPERF_UNWIND_BYTES && nrows <= MOST_ROWS &&

@@ -170,9 +170,9 @@ static enum mkperf_status take_column(const char **at, bool fields, const struct
                               fields ? "field" : "key", word, all, mkperf_guess_text(&guess, near));
 }
 
-enum mkperf_status report_columns_sort(struct report_column_list *list,
-                                       const struct mkperf_given *g)
+enum mkperf_status report_columns_sort(void *columns, const struct mkperf_given *g)
 {
+    struct report_column_list *list = columns;
     const char *at = g->value;
     unsigned i;
 

@@ -73,8 +73,7 @@ struct report_row_key report_columns_key(const struct report_column_list *list,
  * Parses a comma-separated list of columns of rows (-s). Other names that perf uses are known. The names of columns that are
  * always shown (overhead, samples, period) are accepted. Errors: USAGE, with the valid names and the most similar one.
  */
-enum mkperf_status report_columns_sort(struct report_column_list *list,
-                                       const struct mkperf_given *g);
+mkperf_take report_columns_sort; /* in a struct report_column_list */
 /* Parses a list of fields (-F) into a set of bits, 1 << column. +NAME and -NAME change the set `standard`. */
 enum mkperf_status report_columns_fields(unsigned *fields, unsigned standard,
                                          const struct mkperf_given *g);
@@ -163,8 +162,8 @@ struct report_options {
     bool colour;        /* shares are in colour */
     const char *symbol; /* only rows of this function are shown; NULL: all */
     bool no_idle;       /* samples of the idle thread are left out; the others are 100 per cent */
-    bool relative;      /* the samples that are shown are 100 per cent */
-    bool interval;      /* shares are printed with their intervals at 95 % */
+    enum { REPORT_OF_ALL, REPORT_OF_SHOWN } of; /* the samples that are 100 per cent */
+    bool interval; /* shares are printed with their intervals at 95 % */
 };
 
 struct report_row {

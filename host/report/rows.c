@@ -86,7 +86,8 @@ void report_rows_build(struct report_rows *rows, struct mkperf_frames *f,
             }
         }
     }
-    rows->whole = o->relative || o->no_idle ? rows->shown.period : p->total[event].period;
+    rows->whole = o->of == REPORT_OF_SHOWN || o->no_idle ? rows->shown.period
+                                                         : p->total[event].period;
     if (rows->n > 0) {
         qsort_r(rows->row, rows->n, sizeof *rows->row, compare_rows, rows);
     }

@@ -176,7 +176,7 @@ static void test_percentages(void **state)
     has(text, "percentages are of these");
     assert_true(all > 1 && relative > 99);
     assert_true(sum_of_shares(text) > 99.9 && sum_of_shares(text) < 100.1);
-    SAYS(report, MKPERF_ERR_USAGE, "relative or absolute", "-i", in, "--percentage", "some");
+    SAYS(report, MKPERF_ERR_USAGE, "one of absolute, relative", "-i", in, "--percentage", "some");
 
     text = RUN(report, &status, "-i", in, "--stdio", "-e", "cycles", "--no-idle");
     assert_int_equal(status, 0);
