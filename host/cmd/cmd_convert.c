@@ -57,14 +57,6 @@ static void begin_progress(const struct conversion *c, const char *path)
     }
 }
 
-/* Clears the progress line before a warning of a sink is printed. */
-static ssize_t write_warning(void *self, const char *p, size_t n)
-{
-    (void)self;
-    mkperf_progress_clear();
-    return (ssize_t)fwrite(p, 1, n, stderr);
-}
-
 /* Reads an input, or answers from a snapshot. profile: all that the sink collects; NULL: the sink
  * collects more, so that no snapshot is used. */
 static enum mkperf_status ask_input(const struct conversion *c, const char *path,
@@ -217,10 +209,7 @@ static enum mkperf_status run_conversion(struct conversion *c, const struct mkpe
     c->in.command = args->line;
     c->in.warn = print_input_warning;
     c->in.self = c;
-    c->out.warnings = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_warning});
-    if (c->out.warnings != NULL) {
-        setvbuf(c->out.warnings, NULL, _IOLBF, 0);
-    }
+    c->out.warnings = stderr;
     enum mkperf_status status = MKPERF_OK;
     if (c->diff != NULL) {
         /* Reads the profile to compare with. */
@@ -244,9 +233,6 @@ static enum mkperf_status run_conversion(struct conversion *c, const struct mkpe
         status = write_output(c, e);
     }
     mkperf_progress_end();
-    if (c->out.warnings != NULL) {
-        (void)fclose(c->out.warnings);
-    }
     mkperf_profile_free(&base);
     return status;
 }

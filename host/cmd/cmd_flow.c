@@ -319,7 +319,7 @@ static enum mkperf_status predict_or_advise(struct flow_command *c, struct mkper
     } else {
         report_flow_tables(f, stdout);
     }
-    return mkperf_stdout_flush(e);
+    return MKPERF_OK;
 }
 
 static enum mkperf_status run_flow(void *self, const struct mkperf_args *args,
@@ -340,9 +340,7 @@ static enum mkperf_status run_flow(void *self, const struct mkperf_args *args,
         if (c->json) {
             c->values = report_values_begin(stdout, NULL, "flow", c->input);
         }
-        if (placements(c, &f, e) == MKPERF_OK) {
-            (void)mkperf_stdout_flush(e);
-        }
+        (void)placements(c, &f, e);
     } else if (e->status == MKPERF_OK && f.nqueues == 0) {
         mkperf_error_set(e, MKPERF_ERR_INPUT,
                          "%s: the recording has no queues; docs/flow.md describes how the target "

@@ -300,42 +300,10 @@ static enum mkperf_status write_changed(const struct changed *c, const char *to,
     return status;
 }
 
-/* Writes the profiler PD's ELF next to the client PD's, or in place. Without tables, too: the packer must not find those of an
- * earlier system. */
-static enum mkperf_status write_profiler(const struct stamp *s, struct mkperf_error *e)
-{
-    const struct changed *c = &s->changed[PROFILER];
-    bool some = s->unwind.size != 0;
-    int n = s->output != NULL ? (int)(basename(s->output) - s->output) : 0;
-
-    if (s->output != NULL && strcmp(s->output, "-") == 0) {
-        return some
-                   ? mkperf_error_set(
-                         e, MKPERF_ERR_USAGE,
-                         "the profiler PD's ELF is written next to the client PD's: give -o a file")
-                   : MKPERF_OK;
-    }
-    char *to = s->output != NULL ? mkperf_xprintf("%.*s%s", n, s->output, c->file)
-                                 : mkperf_xstrdup(mkperf_module_path(c->module));
-    enum mkperf_status status =
-        write_changed(c, to, some ? (const void *)s->unwind.bytes : MKPERF_UNWIND_EMPTY,
-                      some ? s->unwind.size : sizeof MKPERF_UNWIND_EMPTY - 1, e);
-
-    if (status == MKPERF_OK && some && !s->quiet) {
-        fprintf(
-            stderr, "mkperf: %s: tables for unwinding %u PDs: %u bytes, %.1f %% of their code\n",
-            to, s->unwind.pds, s->unwind.size - (uint32_t)sizeof(struct mkperf_unwind_tables),
-            mkperf_percent(s->unwind.size - sizeof(struct mkperf_unwind_tables), s->unwind.text));
-    }
-    free(to);
-    return status;
-}
-
 static enum mkperf_status print_maps(struct stamp *s, struct mkperf_error *e)
 {
     struct mkperf_module *module[MKPERF_STAMP_PROGRAMS] = {0};
 
-    MKPERF_TRY(mkperf_system_load(s->path, &s->system, e));
     for (unsigned i = 0; i < s->system->npds; i++) {
         const char *program = s->system->pd[i].program;
         char *path = program != NULL ? mkperf_find_file(s->elf_path, program) : NULL;
@@ -352,17 +320,40 @@ static enum mkperf_status print_maps(struct stamp *s, struct mkperf_error *e)
     return e->status;
 }
 
-static enum mkperf_status stamp_client(struct stamp *s, struct mkperf_error *e)
+static enum mkperf_status write_elfs(struct stamp *s, struct mkperf_error *e)
 {
+    const struct changed *client = &s->changed[CLIENT], *profiler = &s->changed[PROFILER];
     uint8_t table[MKPERF_STAMP_BYTES];
     char text[MKPERF_IMAGE_TEXT];
     size_t n = 0;
 
-    MKPERF_TRY(mkperf_system_load(s->path, &s->system, e));
     MKPERF_TRY(make_table(s, table, &n, e));
-    const char *to = s->output != NULL ? s->output : mkperf_module_path(s->changed[CLIENT].module);
-    if (write_changed(&s->changed[CLIENT], to, table, n, e) != MKPERF_OK ||
-        (s->changed[PROFILER].module != NULL && write_profiler(s, e) != MKPERF_OK) || s->quiet) {
+    const char *to = s->output != NULL ? s->output : mkperf_module_path(client->module);
+    MKPERF_TRY(write_changed(client, to, table, n, e));
+    /* Writes the profiler PD's ELF next to the client PD's, or in place. Without tables, too: the packer must not find those of
+     * an earlier system. */
+    bool some = s->unwind.size != 0, piped = strcmp(to, "-") == 0;
+    if (piped && some && profiler->module != NULL) {
+        return mkperf_error_set(
+            e, MKPERF_ERR_USAGE,
+            "the profiler PD's ELF is written next to the client PD's: give -o a file");
+    }
+    if (profiler->module != NULL && !piped) {
+        char *path = s->output != NULL
+                         ? mkperf_xprintf("%.*s%s", (int)(basename(to) - to), to, profiler->file)
+                         : mkperf_xstrdup(mkperf_module_path(profiler->module));
+        uint32_t bytes = s->unwind.size - (uint32_t)sizeof(struct mkperf_unwind_tables);
+        (void)write_changed(profiler, path,
+                            some ? (const void *)s->unwind.bytes : MKPERF_UNWIND_EMPTY,
+                            some ? s->unwind.size : sizeof MKPERF_UNWIND_EMPTY - 1, e);
+        if (e->status == MKPERF_OK && some && !s->quiet) {
+            fprintf(stderr,
+                    "mkperf: %s: tables for unwinding %u PDs: %u bytes, %.1f %% of their code\n",
+                    path, s->unwind.pds, bytes, mkperf_percent(bytes, s->unwind.text));
+        }
+        free(path);
+    }
+    if (e->status != MKPERF_OK || s->quiet) {
         return e->status;
     }
     fprintf(stderr, "mkperf: %s: %u programs, image %s\n", to, s->image.n,
@@ -393,7 +384,10 @@ static enum mkperf_status run_stamp(void *self, const struct mkperf_args *args,
     s->symbols = mkperf_symbols_new();
     mbedtls_sha256_init(&s->hash);
     (void)mbedtls_sha256_starts_ret(&s->hash, 0);
-    enum mkperf_status status = s->maps ? print_maps(s, e) : stamp_client(s, e);
+    enum mkperf_status status = mkperf_system_load(s->path, &s->system, e);
+    if (status == MKPERF_OK) {
+        status = s->maps ? print_maps(s, e) : write_elfs(s, e);
+    }
     mbedtls_sha256_free(&s->hash);
     mkperf_system_free(s->system);
     mkperf_symbols_free(s->symbols);

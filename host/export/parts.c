@@ -17,9 +17,9 @@ enum mkperf_status mkperf_export_event(const struct mkperf_export *x,
     *event = 0;
     if (x->event == NULL) {
         if (c->nevents > 1 && x->warnings != NULL) {
-            fprintf(x->warnings,
-                    "mkperf: note: shown is event %s of %u; --event NAME for another\n",
-                    mkperf_places_event_name(&c->places, 0, room), c->nevents);
+            mkperf_print_line(x->warnings,
+                              "mkperf: note: shown is event %s of %u; --event NAME for another",
+                              mkperf_places_event_name(&c->places, 0, room), c->nevents);
         }
         return MKPERF_OK;
     }

@@ -360,7 +360,7 @@ void mkperf_places_unnamed(const struct mkperf_places *s, const char *none, mkpe
 static void print_unnamed(void *out, enum mkperf_warning_level level, const char *text)
 {
     (void)level;
-    fprintf(out, "mkperf: warning: %s\n", text);
+    mkperf_print_line(out, "mkperf: warning: %s", text);
 }
 
 void mkperf_places_warn(const struct mkperf_places *s, FILE *out)
