@@ -373,13 +373,16 @@ start_listening(struct mkperf_source *s, const struct mkperf_net_address *a, str
             }
             int fd =
                 socket(i->ai_family, i->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, i->ai_protocol);
+            if (fd < 0) {
+                error = errno;
+                continue;
+            }
             setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
             setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off); /* :: accepts IPv4 too */
-            bool listens = fd >= 0 && bind(fd, i->ai_addr, i->ai_addrlen) == 0 &&
-                           listen(fd, WAITING) == 0;
-            error = errno;
-            s->listener = listens ? fd : -1;
-            if (!listens && fd >= 0) {
+            if (bind(fd, i->ai_addr, i->ai_addrlen) == 0 && listen(fd, WAITING) == 0) {
+                s->listener = fd;
+            } else {
+                error = errno;
                 close(fd);
             }
         }
