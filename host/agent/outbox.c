@@ -140,14 +140,11 @@ enum mkperf_status agent_outbox_open(struct agent_outbox *o, const char *spec, c
                                      uint64_t limit, uint64_t *sequence, struct mkperf_error *e)
 {
     const char *where = strchr(spec, ':');
-    unsigned kind = 0;
+    char *scheme = mkperf_xprintf("%.*s", (int)strcspn(spec, ":"), spec);
+    size_t kind = mkperf_named(agent_kind_names, AGENT_KINDS, sizeof *agent_kind_names, scheme);
 
-    while (kind < AGENT_KINDS &&
-           (where == NULL || strncmp(spec, agent_kind_names[kind], (size_t)(where - spec)) != 0 ||
-            agent_kind_names[kind][where - spec] != '\0')) {
-        kind++;
-    }
-    if (kind == AGENT_KINDS || where[1] == '\0') {
+    free(scheme);
+    if (kind == AGENT_KINDS || where == NULL || where[1] == '\0') {
         return mkperf_usage_error(
             e, "agent", "--to %s: want file:DIR, pprof:DIR, otlp:URL or pyroscope:URL", spec);
     }

@@ -24,14 +24,11 @@ struct chrome {
 };
 
 /*
- * Writes a time in us, and 0.2 ns more. Perfetto multiplies the number by 1000 and drops the fraction. Without the
- * addition, one of a hundred times would be a nanosecond less, and slices would overlap.
+ * A time in us, and 0.2 ns more, in a format, and its arguments. Perfetto multiplies the number by 1000 and drops the fraction.
+ * Without the addition, one of a hundred times would be a nanosecond less, and slices would overlap.
  */
-static void put_us(struct mkperf_textout *t, const char *key, uint64_t ns)
-{
-    mkperf_json(t, ",%s:", key);
-    mkperf_textout_printf(t, "%" PRIu64 ".%03u2", ns / 1000, (unsigned)(ns % 1000));
-}
+#define US "%" PRIu64 ".%03" PRId64 "2"
+#define IN_US(ns) ((ns) / 1000), ((int64_t)((ns) % 1000))
 
 /* Begins an object, up to its name. */
 static void begin_object(struct chrome *c, const char *phase, unsigned process, uint32_t thread,
@@ -54,9 +51,7 @@ static void put_slice(struct chrome *c, unsigned process, uint32_t thread, const
                       uint64_t from, uint64_t to)
 {
     begin_object(c, "X", process, thread, name);
-    put_us(&c->text, "ts", from);
-    put_us(&c->text, "dur", to - from);
-    mkperf_textout_puts(&c->text, "}");
+    mkperf_json(&c->text, ",'ts':" US ",'dur':" US "}", IN_US(from), IN_US(to - from));
 }
 
 static void on_interval(void *self, const struct mkperf_interval *i)
@@ -90,13 +85,13 @@ static void on_call(void *self, uint32_t from, const struct mkperf_call *call, u
     struct chrome *c = self;
 
     begin_object(c, "s", PDS, from, "call");
-    mkperf_json(&c->text, ",'cat':'call','id':%" PRIu64, ++c->calls);
-    put_us(&c->text, "ts", call->start - 1);
-    mkperf_textout_puts(&c->text, "}");
+    mkperf_json(&c->text, ",'cat':'call','id':%" PRIu64 ",'ts':" US "}", ++c->calls,
+                IN_US(call->start - 1));
     begin_object(c, "f", PDS, call->to, "call");
-    mkperf_json(&c->text, ",'cat':'call','bp':'e','id':%" PRIu64, c->calls);
-    put_us(&c->text, "ts", call->start + call->parts.wait);
-    mkperf_json(&c->text, ",'args':{'wall_ns':%" PRIu64 "}}", end - call->start);
+    mkperf_json(&c->text,
+                ",'cat':'call','bp':'e','id':%" PRIu64 ",'ts':" US ",'args':{'wall_ns':%" PRIu64
+                "}}",
+                c->calls, IN_US(call->start + call->parts.wait), end - call->start);
 }
 
 static enum mkperf_status chrome_begin(void *self, const struct mkperf_session *session,
@@ -150,9 +145,8 @@ static enum mkperf_status put_mark_event(void *self, const struct mkperf_mark *m
 
     (void)e;
     begin_object(c, phases[m->kind], PDS, m->pd, m->name);
-    mkperf_json(&c->text, ",'cat':'mark','s':'t','id':%" PRIu32, m->id);
-    put_us(&c->text, "ts", m->time_ns);
-    mkperf_textout_puts(&c->text, "}");
+    mkperf_json(&c->text, ",'cat':'mark','s':'t','id':%" PRIu32 ",'ts':" US "}", m->id,
+                IN_US(m->time_ns));
     return MKPERF_OK;
 }
 

@@ -42,8 +42,8 @@ static enum mkperf_status open_file(struct ctf *c, unsigned file, struct mkperf_
     return status;
 }
 
-/* Writes a PD's name and its pid, which is the same as in perf.data. */
-static void put_comm_and_tid(struct mkperf_put *p, const struct ctf *c, uint32_t pd)
+/* Writes a PD's name and its pid, which is the same as in perf.data, and its priority if it is wanted. */
+static void put_pd(struct mkperf_put *p, const struct ctf *c, uint32_t pd, bool priority)
 {
     bool known = pd < c->places.npds;
     const char *name = known ? mkperf_places_pd_name(&c->places, pd) : "?";
@@ -51,11 +51,9 @@ static void put_comm_and_tid(struct mkperf_put *p, const struct ctf *c, uint32_t
 
     mkperf_put_padded(p, name, n, n + 1);
     mkperf_put32(p, known && !mkperf_places_idle(&c->places, pd) ? pd + 1 : 0);
-}
-
-static uint32_t priority_of(const struct ctf *c, uint32_t pd)
-{
-    return pd < c->places.npds ? c->places.pd[pd].priority : 0;
+    if (priority) {
+        mkperf_put32(p, known ? c->places.pd[pd].priority : 0);
+    }
 }
 
 static void put_text(struct mkperf_put *p, const char *text)
@@ -92,16 +90,14 @@ static enum mkperf_status write_sched_event(void *self, const struct mkperf_sche
         mkperf_put64(&p, event->lost);
         mkperf_put64(&p, event->since_ns);
     } else if (is_switch) {
-        put_comm_and_tid(&p, c, event->from);
-        mkperf_put32(&p, priority_of(c, event->from));
+        put_pd(&p, c, event->from, true);
         mkperf_put64(&p, mkperf_trace_prev_state(event->reason));
-        put_comm_and_tid(&p, c, event->to);
-        mkperf_put32(&p, priority_of(c, event->to));
+        put_pd(&p, c, event->to, true);
         put_text(&p, mkperf_sched_reason_names[event->reason]);
     } else {
         put_text(&p, mkperf_sched_kind_names[event->kind]);
-        put_comm_and_tid(&p, c, event->from);
-        put_comm_and_tid(&p, c, event->to);
+        put_pd(&p, c, event->from, false);
+        put_pd(&p, c, event->to, false);
         mkperf_put32(&p, event->irq);
     }
     mkperf_outfile_commit(file, (size_t)(p.p - room));

@@ -95,37 +95,29 @@ static void put_list_number(struct speedscope *s, uint64_t number)
 /* The PD in the number of the thread that has the samples of all PDs. */
 static const uint32_t ALL_PDS = UINT32_MAX;
 
-/* Finds the next run of equal chains of a thread, from sample *i on, and advances *i. False: there is no further run. */
-static bool next_run(const struct mkperf_profile *c, uint64_t thread, size_t *i, uint32_t *chain,
-                     uint64_t *weight)
-{
-    const struct mkperf_profile_sample *sample = c->samples.map;
-    bool any = false;
-
-    for (; *i < c->samples.count; ++*i) {
-        uint64_t of = mkperf_profile_thread(c, sample[*i].chain);
-        if (of != thread && ((uint32_t)thread != ALL_PDS || of >> 32 != thread >> 32)) {
-            continue;
-        }
-        if (any && sample[*i].chain != *chain) {
-            break;
-        }
-        *weight = any ? *weight + sample[*i].period : sample[*i].period;
-        *chain = sample[*i].chain;
-        any = true;
-    }
-    return any;
-}
-
 /* Writes the profile of a thread in the order of time, because speedscope shows this order first. */
 static void put_thread_profile(struct speedscope *s, uint64_t thread, const char *event)
 {
     const struct mkperf_places *stack = &s->c->places;
-    uint64_t weight = 0, sum = 0;
+    const struct mkperf_profile_sample *sample = s->c->samples.map;
+    uint64_t *weight = NULL, sum = 0; /* weight: of each run of equal chains */
+    size_t runs = 0, room = 0;
     uint32_t chain = 0, pd = (uint32_t)thread;
 
     open_profile(s, pd == ALL_PDS ? "all" : mkperf_places_pd_name(&s->c->places, pd), event);
-    for (size_t i = 0; next_run(s->c, thread, &i, &chain, &weight);) {
+    for (size_t i = 0; i < s->c->samples.count; i++) {
+        uint64_t of = mkperf_profile_thread(s->c, sample[i].chain);
+        if (of != thread && (pd != ALL_PDS || of >> 32 != thread >> 32)) {
+            continue;
+        }
+        sum += sample[i].period;
+        if (runs > 0 && sample[i].chain == chain) {
+            weight[runs - 1] += sample[i].period;
+            continue;
+        }
+        chain = sample[i].chain;
+        MKPERF_GROW(weight, room, runs + 1);
+        weight[runs++] = sample[i].period;
         /* The chain's functions, outermost first. A PD precedes its functions, except the PD of the thread. */
         mkperf_profile_chain(s->c, chain, &s->chain);
         mkperf_textout_puts(s->t, s->t->last == '[' ? "[" : ",[");
@@ -134,10 +126,10 @@ static void put_thread_profile(struct speedscope *s, uint64_t thread, const char
         for (uint32_t k = s->chain.n; k-- > 0;) {
             uint32_t n;
             const struct mkperf_frame *frame = mkperf_places_frames(stack, s->chain.place[k], &n);
-            uint32_t of = ambiguous ? s->chain.pd : stack->place[s->chain.place[k]].pd;
-            if (of != owner) {
-                owner = of;
-                put_list_number(s, stack->functions.count + of);
+            uint32_t in = ambiguous ? s->chain.pd : stack->place[s->chain.place[k]].pd;
+            if (in != owner) {
+                owner = in;
+                put_list_number(s, stack->functions.count + in);
             }
             while (n-- > 0) {
                 put_list_number(s, frame[n].function);
@@ -146,11 +138,11 @@ static void put_thread_profile(struct speedscope *s, uint64_t thread, const char
         mkperf_textout_put(s->t, "]", 1);
     }
     mkperf_json(s->t, "],'weights':[");
-    for (size_t i = 0; next_run(s->c, thread, &i, &chain, &weight);) {
-        put_list_number(s, weight);
-        sum += weight;
+    for (size_t i = 0; i < runs; i++) {
+        put_list_number(s, weight[i]);
     }
     close_profile(s, sum);
+    free(weight);
 }
 
 static void put_figures(struct speedscope *s)

@@ -206,7 +206,6 @@ static void put_json(struct maker *m)
     }
     mkperf_json(t, "],'texts':[");
     for (uint32_t i = 0; i < m->texts.count; i++) {
-
         mkperf_json(t, ",%s", mkperf_frames_text(m->f, (uint32_t)*mkperf_hash_key(&m->texts, i)));
     }
     mkperf_json(t, "]");
