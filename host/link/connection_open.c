@@ -48,28 +48,23 @@ static enum mkperf_status make_hello(struct mkperf_peer *l, mkperf_ToTarget *m,
 static enum mkperf_status silence(struct mkperf_peer *l, double patience_s, struct mkperf_error *e)
 {
     const struct mkperf_receiver *w = &l->receiver;
-    const char *spec = l->source.spec;
 
     mkperf_receiver_idle(&l->receiver);
-    if (w->bytes == 0) {
-        return mkperf_error_set(
-            e, MKPERF_ERR_SILENT,
-            "%s: no byte arrived in %g s. Is the target running? Is this the line "
-            "of its profiler? Is its kernel of the configuration for which its "
-            "PDs were built?",
-            spec, patience_s);
-    }
-    if (w->frames == 0 && w->noise_bytes + (w->n - w->shown) > 0) {
-        return mkperf_error_set(e, MKPERF_ERR_NOISE,
-                                "%s: %" PRIu64
-                                " bytes arrived and no frame was among them: the baud rate is "
-                                "wrong, or this is not the line of the profiler",
-                                spec, w->bytes);
-    }
-    return mkperf_error_set(e, MKPERF_ERR_SILENT, "%s: %s, but no answer to hello in %g s%s", spec,
-                            w->frames > 0 ? "frames arrive" : "console text arrives", patience_s,
-                            w->frames > 0 ? ": does the line carry bytes to the target?"
-                                          : ": does the system contain the profiler?");
+    MKPERF_TRY(mkperf_source_demand(
+        &l->source, w->bytes != 0, MKPERF_ERR_SILENT, e,
+        "no byte arrived in %g s. Is the target running? Is this the line of its profiler? Is its "
+        "kernel of the configuration for which its PDs were built?",
+        patience_s));
+    MKPERF_TRY(mkperf_source_demand(
+        &l->source, w->frames != 0 || w->noise_bytes + (w->n - w->shown) == 0, MKPERF_ERR_NOISE, e,
+        "%" PRIu64 " bytes arrived and no frame was among them: the baud rate is wrong, or this is "
+        "not the line of the profiler",
+        w->bytes));
+    return mkperf_source_demand(
+        &l->source, false, MKPERF_ERR_SILENT, e, "%s, but no answer to hello in %g s%s",
+        w->frames > 0 ? "frames arrive" : "console text arrives", patience_s,
+        w->frames > 0 ? ": does the line carry bytes to the target?"
+                      : ": does the system contain the profiler?");
 }
 
 static enum mkperf_status refuse_attempt(struct mkperf_peer *l, struct mkperf_error *e)
@@ -78,11 +73,10 @@ static enum mkperf_status refuse_attempt(struct mkperf_peer *l, struct mkperf_er
     enum mkperf_status status = m->code == mkperf_ErrorCode_ERROR_PROTOCOL ? MKPERF_ERR_PROTOCOL
                                                                            : MKPERF_ERR_REFUSED;
 
-    if (status == MKPERF_ERR_PROTOCOL) { /* an old target sends only its own version */
-        return mkperf_error_set(e, status,
-                                "%s: this mkperf speaks protocol %d, and the target refuses: %s",
-                                l->source.spec, MKPERF_PROTOCOL, m->text);
-    }
+    /* An old target sends only its own version. */
+    MKPERF_TRY(mkperf_source_demand(&l->source, status != MKPERF_ERR_PROTOCOL, status, e,
+                                    "this mkperf speaks protocol %d, and the target refuses: %s",
+                                    MKPERF_PROTOCOL, m->text));
     l->busy = m->code == mkperf_ErrorCode_ERROR_BUSY || m->code == mkperf_ErrorCode_ERROR_RATE;
     return mkperf_error_set(e, status, "%s: the target refuses: %s", l->source.spec,
                             m->text[0] != '\0' ? m->text : "without a reason");
@@ -119,12 +113,10 @@ static enum mkperf_status greet(struct mkperf_peer *l, double patience_s, struct
     m.which_msg = mkperf_ToTarget_prove_tag;
     m.msg.prove.proof.size = MKPERF_PROOF_BYTES;
     mkperf_auth_proof(l->key.bytes, MKPERF_ROLE_HOST, &l->hellos, m.msg.prove.proof.bytes);
-    if (mkperf_peer_ask(l, &m, 0, PROVE_S, e) != MKPERF_OK) {
-        return e->status != MKPERF_ERR_SILENT
-                   ? e->status
-                   : mkperf_error_set(e, MKPERF_ERR_SILENT, "%s: no answer to this host's proof",
-                                      l->source.spec);
-    }
+    enum mkperf_status status = mkperf_peer_ask(l, &m, 0, PROVE_S, e);
+    MKPERF_TRY(mkperf_source_demand(&l->source, status != MKPERF_ERR_SILENT, status, e,
+                                    "no answer to this host's proof"));
+    MKPERF_TRY(status);
     if (l->answer.which_msg == mkperf_ToHost_error_tag) {
         return refuse_attempt(l, e);
     }

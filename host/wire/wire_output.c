@@ -141,13 +141,6 @@ enum mkperf_status stream_lost(struct mkperf_stream *s, const struct mkperf_lost
     return s->began ? mkperf_sink_lost(&s->config.sink, lost, e) : MKPERF_OK;
 }
 
-static enum mkperf_core_state state_of(const mkperf_CoreStatus *t)
-{
-    return t->state == mkperf_CoreState_CORE_RUNS   ? MKPERF_CORE_RUNS
-           : t->state == mkperf_CoreState_CORE_LATE ? MKPERF_CORE_LATE
-                                                    : MKPERF_CORE_ABSENT;
-}
-
 bool mkperf_stream_core(const struct mkperf_stream *s, unsigned i, unsigned *number,
                         struct mkperf_core *core)
 {
@@ -157,7 +150,10 @@ bool mkperf_stream_core(const struct mkperf_stream *s, unsigned i, unsigned *num
         return false;
     }
     *number = t->core;
-    *core = (struct mkperf_core){.state = state_of(t), .late_answers = t->late_answers};
+    *core = (struct mkperf_core){.state = t->state < mkperf_CoreState_CORE_ABSENT
+                                              ? (enum mkperf_core_state)t->state
+                                              : MKPERF_CORE_ABSENT,
+                                 .late_answers = t->late_answers};
     return true;
 }
 

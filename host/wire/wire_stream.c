@@ -53,9 +53,8 @@ static enum mkperf_status on_mark(struct mkperf_stream *s, const mkperf_Mark *m,
     struct mkperf_mark mark = {
         .time_ns = stream_time(s, m->time_ticks, m->tick_hz),
         .pd = named != NULL ? named->id : mkperf_pds_find(s->config.pds, m->thread - 2),
-        .kind = m->kind == mkperf_MarkKind_MARK_BEGIN ? MKPERF_MARK_BEGIN
-                : m->kind == mkperf_MarkKind_MARK_END ? MKPERF_MARK_END
-                                                      : MKPERF_MARK_POINT,
+        .kind = m->kind <= mkperf_MarkKind_MARK_END ? (enum mkperf_mark_kind)m->kind
+                                                    : MKPERF_MARK_POINT,
         .id = m->id,
         .name = m->name,
     };
@@ -175,9 +174,10 @@ static void on_status(struct mkperf_stream *s, const mkperf_Status *m)
     if (s->has_session && m->session == s->session_id) {
         s->status = *m;
         s->has_status = true;
-        for (unsigned i = 0, core; s->order.merge != NULL && i < m->cores_count; i++) {
-            struct mkperf_core now;
-            if (mkperf_stream_core(s, i, &core, &now) && core < MKPERF_MAX_CORES) {
+        struct mkperf_core now;
+        for (unsigned i = 0, core; s->order.merge != NULL && mkperf_stream_core(s, i, &core, &now);
+             i++) {
+            if (core < MKPERF_MAX_CORES) {
                 s->totals.core[core].state = now.state;
             }
         }
