@@ -68,6 +68,16 @@ static const struct mkperf_option stamp_options[] = {
     {.letter = 0},
 };
 
+/* Returns the path of the program that the packer finds: in the .system file's directory, or in the first one of --elf-path that
+ * has it. NULL: none of these has it. The caller frees the string. */
+static char *find_program(const struct stamp *s, const char *program)
+{
+    if (s->elf_path == NULL && program[0] != '/') {
+        return mkperf_xprintf("%.*s%s", (int)(basename(s->path) - s->path), s->path, program);
+    }
+    return mkperf_find_file(s->elf_path, program);
+}
+
 /* Opens the ELF, looks for the places in it, and fills the program's identity and file name. */
 static enum mkperf_status identify(struct stamp *s, const char *path, struct mkperf_module **m,
                                    struct mkperf_image_program *out, struct mkperf_error *e)
@@ -138,18 +148,19 @@ static enum mkperf_status add_pd(struct stamp *s, unsigned i, struct mkperf_modu
     }
     out->passive = pd->passive;
     schedule(out, pd->priority, pd->cpu, pd->budget, pd->period);
-    char *path = mkperf_find_file(s->elf_path, pd->program);
+    char *path = find_program(s, pd->program);
     if (path == NULL) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s:%d: %s: its program %s is not in %s",
                                 s->path, pd->line, pd->name, pd->program,
-                                *s->elf_path != '\0' ? s->elf_path : "this directory");
+                                s->elf_path != NULL ? s->elf_path : "the file's directory");
     }
     /*
      * Refuses a program of another directory that has the same name. The packer would use the first that it finds,
      * and the wrong program might be in the image without a message. Files with one build id are one program, such as the
      * client PD's ELF and its stamped copy.
      */
-    char *directories = mkperf_xstrdup(s->elf_path), *rest = directories, *directory;
+    char *directories = s->elf_path != NULL ? mkperf_xstrdup(s->elf_path) : NULL,
+         *rest = directories, *directory;
     e->status = MKPERF_OK;
     (void)identify(s, path, m, out, e);
     while (e->status == MKPERF_OK && (directory = strsep(&rest, ":")) != NULL) {
@@ -306,7 +317,7 @@ static enum mkperf_status print_maps(struct stamp *s, struct mkperf_error *e)
 
     for (unsigned i = 0; i < s->system->npds; i++) {
         const char *program = s->system->pd[i].program;
-        char *path = program != NULL ? mkperf_find_file(s->elf_path, program) : NULL;
+        char *path = program != NULL ? find_program(s, program) : NULL;
         bool opens = path == NULL ||
                      mkperf_symbols_module(s->symbols, path, &module[i], e) == MKPERF_OK;
         free(path);
@@ -378,9 +389,6 @@ static enum mkperf_status run_stamp(void *self, const struct mkperf_args *args,
         return mkperf_usage_error(e, "stamp", "want --kernel ELF, the kernel that the image gets");
     }
     s->path = args->operand[0];
-    const char *name = basename(s->path);
-    char *directory = strndup(s->path, (size_t)(name - s->path - (name > s->path + 1)));
-    s->elf_path = s->elf_path != NULL ? s->elf_path : directory;
     s->symbols = mkperf_symbols_new();
     mbedtls_sha256_init(&s->hash);
     (void)mbedtls_sha256_starts_ret(&s->hash, 0);
@@ -391,7 +399,6 @@ static enum mkperf_status run_stamp(void *self, const struct mkperf_args *args,
     mbedtls_sha256_free(&s->hash);
     mkperf_system_free(s->system);
     mkperf_symbols_free(s->symbols);
-    free(directory);
     return status;
 }
 

@@ -71,6 +71,13 @@ priorities() {
 }
 check "and its PDs' priorities" priorities
 
+# A colon separates directories in --elf-path only.
+colon() {
+    mkdir -p "$D/a:b" && cp "$demo"/*.elf "$demo/demo.system" "$D/a:b" &&
+        "$MKPERF" stamp --kernel "$D/a:b/kernel.elf" "$D/a:b/demo.system" -o "$D/colon.elf"
+}
+check "programs are found in a directory with a colon" colon
+
 plain() {
     "$B/pocket-pack" "$demo/demo.system" --elf-path "$demo" --kernel "$demo/kernel.elf" \
         -o "$D/plain.img" || return 1
