@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: compressed records, see compressed.h. */
-#include "compressed.h"
+/* Owns: compressed records, see perfdata_internal.h. */
+#include "perfdata_internal.h"
 
 #include <zstd.h>
 #include <zstd_errors.h>

@@ -5,8 +5,7 @@
  * Owns: the table of lines, by which they are written and read. A line of values that are members of one structure is a row.
  * The few other lines have a function that reads them. Lines with too few values are skipped.
  */
-#include "reader_internal.h"
-#include "writer_internal.h"
+#include "perfdata_internal.h"
 
 /* ---- lines of values that are not members of one structure ---- */
 

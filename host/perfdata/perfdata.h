@@ -103,7 +103,7 @@
  * way. To perf it is a bpf-output event, whose raw data perf script shows as text:
  * ("point" | "begin" | "end") ID NAME, with a final 0.
  *
- * Compressed records: compressed.h. The feature HEADER_COMPRESSED has five numbers of 32 bits: 0, 1 (zstd),
+ * Compressed records: perfdata_internal.h. The feature HEADER_COMPRESSED has five numbers of 32 bits: 0, 1 (zstd),
  * the level, the ratio (0 until the file is finished, and in a pipe), and the most bytes that a compressed
  * record yields.
  *

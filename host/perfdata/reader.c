@@ -3,7 +3,7 @@
  * Owns: the walk over a file's records, and the totals; see perfdata.h. An event's attributes define the
  * fields of a record. struct perfin_cursor takes them one after the other.
  */
-#include "reader_internal.h"
+#include "perfdata_internal.h"
 
 static enum mkperf_status read_lost(struct perfin_reader *r, struct perfin_cursor c, unsigned type)
 {

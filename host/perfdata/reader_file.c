@@ -6,7 +6,7 @@
  * described in perf.data-file-format.txt of the Linux tree. Of a file that was recorded into a pipe, the
  * frame is in the first records: attributes and features; the first record of another kind is data.
  */
-#include "reader_internal.h"
+#include "perfdata_internal.h"
 
 #include "base/process.h"
 

@@ -5,7 +5,7 @@
  * Owns: the fields of such a record, the meaning of its callchain, and the raw data of tracepoints
  * (tracepoints.h). Called by reader.c, also for gaps of scheduling events.
  */
-#include "reader_internal.h"
+#include "perfdata_internal.h"
 
 enum { MARK_BYTES = 128 };
 

@@ -4,7 +4,7 @@
  *
  * Owns: the model's session and PDs while a file is read, every string in them, and their announcement to the sink.
  */
-#include "reader_internal.h"
+#include "perfdata_internal.h"
 
 #include "model/pds.h"
 

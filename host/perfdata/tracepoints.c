@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owns: the formats of the tracepoints as text, see tracepoints.h, and the names of perf's own events. */
-#include "tracepoints.h"
+#include "perfdata_internal.h"
 
 #include "model/relays.h"
-#include "perfdata.h"
 
 const struct perfdata_generic perfdata_generic[] = {
     {"cycles", PERF_TYPE_HARDWARE, 0},

@@ -6,7 +6,7 @@
  * before the first record, when all PDs that are known from the start have been announced. perf accepts HEADER_ATTR and EVENT_UPDATE
  * within the data, so the file of a killed writer has the events of later sessions, too. A pipe has all its events in this form.
  */
-#include "writer_internal.h"
+#include "perfdata_internal.h"
 
 enum { ROUND_BYTES = 64 * 1024, ROUND_BYTES_MAX = 64 * 1024 * 1024 };
 

@@ -7,7 +7,7 @@
  * Called by the writer and by recovery.
  */
 #include "model/figures.h"
-#include "writer_internal.h"
+#include "perfdata_internal.h"
 
 void perfdata_features_add(struct perfdata_features *f, unsigned bit, const void *p, size_t n)
 {

@@ -7,7 +7,7 @@
  */
 #include <elf.h>
 
-#include "writer_internal.h"
+#include "perfdata_internal.h"
 #include <mkperf/version.h>
 
 enum {

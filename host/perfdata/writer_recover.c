@@ -6,9 +6,7 @@
  * buffer are lost, and so are all compressed records from the first damaged one on. Memory does not
  * grow with the file.
  */
-#include "reader_internal.h"
-
-#include "writer_internal.h"
+#include "perfdata_internal.h"
 
 #define PARTIAL ".partial"
 

@@ -6,7 +6,7 @@
  * thread ran, and waiting for the kernel's lock. Called by the writer, when everything that an event
  * names is in the file.
  */
-#include "writer_internal.h"
+#include "perfdata_internal.h"
 
 enum { PRIO_UNKNOWN = 0 };
 
