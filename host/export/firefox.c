@@ -7,7 +7,7 @@
  * their PD. Losses are markers in a separate thread, with place, core and numbers. Sums, periods and the command are in
  * the profile's "more info".
  */
-#include "firefox.h"
+#include "parts.h"
 
 #include <mkperf/version.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The counters of a Firefox profile, which are drawn as tracks over time: the events that each PD's samples represent, lost
- * samples, and the fill level of the target's output ring. See firefox.h.
+ * samples, and the fill level of the target's output ring. See parts.h.
  *
  * The recording is divided into steps of one length, and a counter has a value for each step.
  *   1. A sample's events are spread over the time that the sample represents (profile/profile.h).
@@ -10,7 +10,7 @@
  *   3. No rule changes the sum of a counter.
  *   4. The fill level is reported about once per second. A report is valid for the time since the previous one.
  */
-#include "firefox.h"
+#include "parts.h"
 
 enum { STEPS = 500 };
 
