@@ -75,7 +75,7 @@ unit = $(if $(call same,$(strip $(call unit_text,$(2))),$(strip $(file <$(1)))),
 UNIT_CFLAGS := -iquote . -iquote $(B) -ffile-prefix-map=./=
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef \
-        -Wpointer-arith -Wcast-align -Wwrite-strings -Wvla
+        -Wpointer-arith -Wcast-align -Wwrite-strings -Wvla -Wformat-security
 
 HOST_CC ?= gcc
 # -g1: functions, inlined ones as well, and lines; a tenth of the compiler's time less than -g.

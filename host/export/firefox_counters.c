@@ -26,19 +26,23 @@ static unsigned step_of(const struct steps *s, uint64_t ns)
     return at < s->n ? (unsigned)at : s->n - 1;
 }
 
-/* Writes a counter. display: how it is drawn, the end of a format for mkperf_json; "": as a rate of events. */
+/* Writes a counter. is_ring: it is the fill of the output ring, in bytes, and not a number of events. */
 static void put_counter(struct firefox *f, const struct steps *s, const uint64_t *value,
                         const char *name, const char *description, uint32_t pid, uint32_t thread,
-                        const char *display)
+                        bool is_ring)
 {
     mkperf_json(f->t,
                 "{'name':%s,'category':%s,'description':%s,'pid':'%u','mainThreadIndex':%u,"
                 "'samples':{",
-                name, *display == '\0' ? "PMU" : "Memory", description, pid, thread);
+                name, is_ring ? "Memory" : "PMU", description, pid, thread);
     FIREFOX_COLUMN(f->t, "time", s->n, mkperf_textout_ms(f->t, i * s->step_ns));
     FIREFOX_COLUMN(f->t, "count", s->n, mkperf_json(f->t, "%" PRId64, (int64_t)value[i]));
     mkperf_json(f->t, "'length':%u}", s->n);
-    mkperf_json(f->t, display);
+    if (is_ring) {
+        mkperf_json(f->t,
+                    ",'display':{'graphType':'line-accumulated','unit':'bytes','color':'orange',"
+                    "'markerSchemaLocation':null,'sortWeight':60,'label':'output ring'}");
+    }
     mkperf_textout_puts(f->t, "}");
 }
 
@@ -188,7 +192,8 @@ void firefox_counters_put(struct firefox *f)
         snprintf(text, sizeof text, "Events of %.100s%s, as the PD's samples stand for them", name,
                  core);
         mkperf_textout_puts(f->t, i > 0 ? ",\n" : "");
-        put_counter(f, &s, values + (size_t)i * s.n, name, text, thread->pd + 1, main_thread, "");
+        put_counter(f, &s, values + (size_t)i * s.n, name, text, thread->pd + 1, main_thread,
+                    false);
     }
     if (c->losses.count > 0) {
         mkperf_textout_puts(f->t, n > 0 ? ",\n" : "");
@@ -200,7 +205,7 @@ void firefox_counters_put(struct firefox *f)
             values[step_of(&s, lost[i].time_ns)] += lost[i].samples;
         }
         put_counter(f, &s, values, "lost samples", "Samples lost, at the time of the report", 0, n,
-                    "");
+                    false);
     }
     if (c->totals.fill.n > 0 && n > 0) {
         mkperf_textout_puts(f->t, ",\n");
@@ -210,9 +215,7 @@ void firefox_counters_put(struct firefox *f)
                  c->totals.fill.size);
         add_fill(&c->totals.fill, &s, values);
         /* A counter must have a thread, so this one has the first PD's. */
-        put_counter(f, &s, values, "output ring", text, f->thread[0].pd + 1, 0,
-                    ",'display':{'graphType':'line-accumulated','unit':'bytes','color':'orange',"
-                    "'markerSchemaLocation':null,'sortWeight':60,'label':'output ring'}");
+        put_counter(f, &s, values, "output ring", text, f->thread[0].pd + 1, 0, true);
     }
     mkperf_textout_puts(f->t, "]");
     free(rate);
