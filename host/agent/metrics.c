@@ -96,8 +96,9 @@ static void put_core_time(const struct series *s)
 
         if (unknown == (s->which != 0)) {
             mkperf_json(begin_line(s), ",core='%" PRIu64 "'", key[1]);
-            mkperf_json_known(s->t, "pd",
-                              unknown ? NULL : mkperf_analysis_name(s->w->sched, (uint32_t)key[0]));
+            if (!unknown) {
+                mkperf_json(s->t, ",pd=%s", mkperf_analysis_name(s->w->sched, (uint32_t)key[0]));
+            }
             mkperf_json(s->t, "} " SECONDS "\n", IN_SECONDS(s->w->ran_ns[i]));
         }
     }

@@ -197,7 +197,7 @@ enum mkperf_status report_interactions(const char *path, enum report_form form, 
                          stacks ? "stacks" : "interactions",
                          stacks ? "stack-scan" : "interactions");
     }
-    if (e->status == MKPERF_OK &&
+    if (e->status == MKPERF_OK && of != NULL &&
         mkperf_printout_open(&out, output != NULL ? output : "-", e) == MKPERF_OK) {
         qsort(of->edge, of->nedges, sizeof of->edge[0], heavier);
         report_interactions_print(of, form, path, out.to);

@@ -178,9 +178,15 @@ static void exits(void **state)
         run(&story, ns + 3000, CLIENT, MKPERF_STOPPED_WAIT_MESSAGE);
     }
     story_end(&story);
+    uint64_t ran_ns[] = {1500000000, 7};
+    assert_int_equal(mkperf_hash_number(&w->ran_keys, (uint64_t[]){CLIENT, 0}, 2), 0);
+    assert_int_equal(mkperf_hash_number(&w->ran_keys, (uint64_t[]){MKPERF_SCHED_NOBODY, 3}, 2), 1);
+    w->ran_ns = memcpy(mkperf_xcalloc(2, sizeof ran_ns[0]), ran_ns, sizeof ran_ns);
     agent_metrics_make(w);
     char *text = agent_metrics_text(&a, &n);
     const char *const wanted[] = {
+        "mkperf_run_seconds_total{target=\"board\",core=\"0\",pd=\"client\"} 1.500000000\n",
+        "mkperf_core_unknown_seconds_total{target=\"board\",core=\"3\"} 0.000000007\n",
         "# TYPE mkperf_exit_seconds histogram\n",
         "mkperf_exit_seconds_count{target=\"board\",from=\"client\",to=\"server\",reason=\"HVC\"} "
         "2\n",
