@@ -58,7 +58,7 @@ struct mkperf_source {
 
 extern const struct mkperf_source_ops mkperf_source_kinds[]; /* the last has no scheme */
 
-/* Returns OK if a demand is met. Otherwise sets the error "SPEC: text", or of USAGE "-t SPEC: text", and returns its status. */
+/* Returns OK if a demand is met. Otherwise sets the error "SPEC: text" and returns `status`. If that is USAGE, the text begins with -t. */
 enum mkperf_status mkperf_source_demand(const struct mkperf_source *s, bool met,
                                         enum mkperf_status status, struct mkperf_error *e,
                                         const char *format, ...)

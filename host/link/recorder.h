@@ -157,8 +157,8 @@ enum mkperf_status mkperf_recorder_take_control(struct mkperf_recorder *r, struc
 /* Sends a request of the controller like mkperf_recorder_ask, and takes control first if the target demands it. */
 enum mkperf_status mkperf_recorder_request(struct mkperf_recorder *r, mkperf_ToTarget *m,
                                            const char *what, struct mkperf_error *e);
-/* Does so for a request that the target refuses while it has a session. If another host left one running, it is ended. Errors:
- * REFUSED, too. */
+/* Like mkperf_recorder_request, for a request that the target refuses while a session runs. A session that another host left running
+ * is ended first. Errors: REFUSED, too. */
 enum mkperf_status mkperf_recorder_request_alone(struct mkperf_recorder *r, mkperf_ToTarget *m,
                                                  const char *what, struct mkperf_error *e);
 

@@ -289,7 +289,8 @@ static bool take_latencies(struct mkperf_recorder *r, struct mkperf_latency_rows
     return true;
 }
 
-/* Answers that come in parts, by enum mkperf_target_counts: the request, the answer, and where that has the number of the part and how many there are. */
+/* The requests that are answered in parts, by enum mkperf_target_counts. part, parts: where the answer has the number of its part, and
+ * the number of all parts. */
 static const struct {
     const char *name;
     pb_size_t request, answer;
@@ -320,7 +321,7 @@ enum mkperf_status mkperf_recorder_snapshot(struct mkperf_recorder *r,
     mkperf_ToTarget m = {.which_msg = in_parts[what].request};
 
     for (uint32_t part = 0, parts = 1; part < parts; part++) {
-        m.msg.get_counts.part = part; /* in its place all of these requests have it */
+        m.msg.get_counts.part = part; /* all of these requests have it at the same place */
         MKPERF_TRY(mkperf_recorder_ask(r, &m, name, e));
         bool right = answer->which_msg == in_parts[what].answer;
         if (!right && rows == NULL) {
