@@ -69,13 +69,18 @@ static const struct mkperf_option stamp_options[] = {
 };
 
 /* Returns the path of the program that the packer finds: in the .system file's directory, or in the first one of --elf-path that
- * has it. NULL: none of these has it. The caller frees the string. */
+ * has it. A colon in the former separates nothing. NULL: none of these has it. The caller frees the string. */
 static char *find_program(const struct stamp *s, const char *program)
 {
-    if (s->elf_path == NULL && program[0] != '/') {
-        return mkperf_xprintf("%.*s%s", (int)(basename(s->path) - s->path), s->path, program);
+    if (s->elf_path != NULL || program[0] == '/') {
+        return mkperf_find_file(s->elf_path, program);
     }
-    return mkperf_find_file(s->elf_path, program);
+    char *path = mkperf_xprintf("%.*s%s", (int)(basename(s->path) - s->path), s->path, program);
+    if (access(path, R_OK) == 0) {
+        return path;
+    }
+    free(path);
+    return NULL;
 }
 
 /* Opens the ELF, looks for the places in it, and fills the program's identity and file name. */
