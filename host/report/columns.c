@@ -114,7 +114,7 @@ const char *report_row_text(const struct report_rows *rows, const struct report_
         if (unknown_ns >= MIN_UNKNOWN_NS && p->slices.quantum_ns != 0) {
             snprintf(text, REPORT_ROW_TEXT, "%.2f%% (%.6f s unknown)", percent,
                      (double)unknown_ns / 1e9);
-        } else { /* the head of a report prints the gaps of the whole recording */
+        } else { /* Without slices of time, the head of the report has the unknown time, once for all rows. */
             snprintf(text, REPORT_ROW_TEXT, "%.2f%%", percent);
         }
         return text;

@@ -161,8 +161,9 @@ struct report_options {
     const char *event;  /* only this event is shown; NULL: all */
     bool colour;        /* shares are in colour */
     const char *symbol; /* only rows of this function are shown; NULL: all */
-    bool no_idle;       /* samples of the idle thread are left out; the others are 100 per cent */
-    enum { REPORT_OF_ALL, REPORT_OF_SHOWN } of; /* the samples that are 100 per cent */
+    bool no_idle;       /* the idle thread's samples are left out, also of the 100 per cent */
+    /* Which samples are 100 per cent: all of the recording, or only those that are shown. */
+    enum { REPORT_OF_ALL, REPORT_OF_SHOWN } of;
     bool interval; /* shares are printed with their intervals at 95 % */
 };
 
