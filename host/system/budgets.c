@@ -10,9 +10,8 @@
 enum { CONTEXT = 3 };
 
 struct line {
-    size_t at, n;  /* where the line is in the text, and its bytes without the line's end */
-    unsigned from; /* the first changed PD in it, and how many: PDs are in the order of the text */
-    unsigned changes;
+    size_t at, n; /* where the line is in the text, and its bytes without the line's end */
+    bool changes;
 };
 
 static bool is_changed(const struct mkperf_system_pd *pd, uint64_t budget_us)
@@ -26,9 +25,9 @@ static void print_line(FILE *out, const struct mkperf_system *s, char sign, cons
     size_t at = l->at, end = l->at + l->n;
 
     (void)fputc(sign, out);
-    for (unsigned pd = l->from; sign == '+' && pd < s->npds && s->pd[pd].budget_at.at < end; pd++) {
+    for (unsigned pd = 0; sign == '+' && pd < s->npds; pd++) {
         struct mkperf_system_span span = s->pd[pd].budget_at;
-        if (is_changed(&s->pd[pd], budget_us[pd])) {
+        if (is_changed(&s->pd[pd], budget_us[pd]) && span.at >= at && span.at < end) {
             (void)fwrite(s->text + at, 1, span.at - at, out);
             (void)fprintf(out, "%" PRIu64, budget_us[pd]);
             at = span.at + span.n;
@@ -43,7 +42,7 @@ void mkperf_system_print_budgets(FILE *out, const struct mkperf_system *s, const
 {
     struct line *line = NULL;
     size_t room = 0, n = 0, end = 0;
-    unsigned changed = 0; /* the next PD: PDs are in the order of the text */
+    unsigned pd = 0; /* the next PD: PDs are in the order of the text */
 
     for (size_t at = 0; at < s->bytes; n++) {
         const char *newline = memchr(s->text + at, '\n', s->bytes - at);
@@ -51,14 +50,12 @@ void mkperf_system_print_budgets(FILE *out, const struct mkperf_system *s, const
         line[n] = (struct line){.at = at};
         line[n].n = (newline != NULL ? (size_t)(newline - s->text) : s->bytes) - at;
         at += line[n].n + 1;
-        for (; changed < s->npds && s->pd[changed].budget_at.at < at; changed++) {
-            if (is_changed(&s->pd[changed], budget_us[changed])) {
-                line[n].from = line[n].changes++ == 0 ? changed : line[n].from;
-            }
+        for (; pd < s->npds && s->pd[pd].budget_at.at < at; pd++) {
+            line[n].changes |= is_changed(&s->pd[pd], budget_us[pd]);
         }
     }
     for (size_t i = 0; i < n; i++) {
-        if (line[i].changes == 0) {
+        if (!line[i].changes) {
             continue;
         }
         if (end == 0) {
@@ -68,15 +65,15 @@ void mkperf_system_print_budgets(FILE *out, const struct mkperf_system *s, const
         /* End of the part: behind the last changed line that is near, and what follows it. */
         end = i + 1;
         for (size_t k = i; k < n && k < end + 2 * (size_t)CONTEXT; k++) {
-            end = line[k].changes != 0 ? k + 1 : end;
+            end = line[k].changes ? k + 1 : end;
         }
         end = n - end > CONTEXT ? end + CONTEXT : n;
         fprintf(out, "@@ -%zu,%zu +%zu,%zu @@\n", begin + 1, end - begin, begin + 1, end - begin);
         for (size_t k = begin; k < end; k++) {
-            if (line[k].changes != 0) {
+            if (line[k].changes) {
                 print_line(out, s, '-', &line[k], budget_us);
             }
-            print_line(out, s, line[k].changes != 0 ? '+' : ' ', &line[k], budget_us);
+            print_line(out, s, line[k].changes ? '+' : ' ', &line[k], budget_us);
         }
         i = end - 1;
     }

@@ -225,11 +225,6 @@ enum { MAX_STACK_BYTES = 16 << 20, SMALL_PAGE = 0x1000, LARGE_PAGE = 0x200000 };
 
 #define MAX_ADDRESS (UINT64_C(1) << 47)
 
-struct mkperf_system_pd *system_current_pd(struct reader *r)
-{
-    return &r->system->pd[r->pd_open[r->depth]];
-}
-
 static void note_beyond(struct reader *r, const char *what)
 {
     struct mkperf_system *s = r->system;
@@ -261,23 +256,22 @@ static void set_id(struct reader *r, struct mkperf_system_pd *pd, uint64_t id)
 static void start_pd(struct reader *r)
 {
     struct mkperf_system *s = r->system;
-    int parent = r->pd_open[r->depth];
+    struct mkperf_system_pd *parent = r->pd;
 
     if (!system_demand(r, s->npds < MKPERF_SYSTEM_MAX_PDS,
                        "too many protection_domains, the maximum is %d", MKPERF_SYSTEM_MAX_PDS)) {
         return;
     }
     system_demand(r,
-                  parent >= 0 || (system_attribute(r, "id") == NULL &&
-                                  system_attribute(r, "setvar_id") == NULL),
+                  parent != NULL || (system_attribute(r, "id") == NULL &&
+                                     system_attribute(r, "setvar_id") == NULL),
                   "id belongs to a child protection_domain only");
     const char *name = system_required(r, "name");
-    uint64_t id = parent >= 0 ? system_number(r, "id", MKPERF_SYSTEM_MAX_ID) : 0;
-    struct mkperf_system_pd *pd = &s->pd[s->npds++];
+    uint64_t id = parent != NULL ? system_number(r, "id", MKPERF_SYSTEM_MAX_ID) : 0;
+    struct mkperf_system_pd *pd = r->pd = &s->pd[s->npds++];
     pd->line = r->line;
-    pd->parent = parent;
+    pd->parent = parent != NULL ? (int)(parent - s->pd) : -1;
     pd->child_id = (unsigned)id;
-    r->pd_open[r->depth] = (int)s->npds - 1;
     pd->name = system_copy(r, "name", name);
     read_budget(r, &pd->budget, &pd->period);
     pd->budget_at = system_span(r, "budget");
@@ -295,20 +289,19 @@ static void start_pd(struct reader *r)
     }
     system_demand(r, pd->stack_size != 0 && pd->stack_size % SMALL_PAGE == 0,
                   "stack_size is not a positive multiple of 0x1000");
-    if (parent >= 0) {
-        set_id(r, &s->pd[parent], id);
+    if (parent != NULL) {
+        set_id(r, parent, id);
     }
 }
 
 static void start_program(struct reader *r)
 {
-    struct mkperf_system_pd *pd = system_current_pd(r);
     const char *symbols = system_attribute(r, "path_for_symbols");
 
-    system_demand(r, pd->program == NULL, "protection_domain '%s' has a program_image already",
-                  pd->name);
-    pd->program = system_copy(r, "path", system_required(r, "path"));
-    pd->symbols = symbols != NULL ? system_copy(r, "path_for_symbols", symbols) : NULL;
+    system_demand(r, r->pd->program == NULL, "protection_domain '%s' has a program_image already",
+                  r->pd->name);
+    r->pd->program = system_copy(r, "path", system_required(r, "path"));
+    r->pd->symbols = symbols != NULL ? system_copy(r, "path_for_symbols", symbols) : NULL;
 }
 
 static void start_region(struct reader *r)
@@ -339,17 +332,13 @@ static void start_region(struct reader *r)
 
 static const char UNKNOWN_OF_SETVAR[] = "setvar of unknown memory_region";
 
-static const struct {
-    const char *name;
-    enum mkperf_setvar_kind kind;
-} map_symbols[] = {{"setvar_vaddr", MKPERF_SETVAR_VADDR},
-                   {"setvar_size", MKPERF_SETVAR_SIZE},
-                   {"setvar_paddr", MKPERF_SETVAR_PADDR}};
+static const char *const map_symbols[] = {[MKPERF_SETVAR_VADDR] = "setvar_vaddr",
+                                          [MKPERF_SETVAR_SIZE] = "setvar_size",
+                                          [MKPERF_SETVAR_PADDR] = "setvar_paddr"};
 
 /* Reads a map. The maps of a virtual machine are checked for their form, and not kept. */
 static void start_map(struct reader *r)
 {
-    struct mkperf_system_pd *pd = system_current_pd(r);
     bool of_vm = r->open[r->depth - 1] == VM;
     const char *region = system_required(r, "mr"), *perms = system_attribute(r, "perms");
     struct mkperf_system_map map = {.line = r->line};
@@ -365,33 +354,32 @@ static void start_map(struct reader *r)
     system_demand(r, *text != '\0', "perms is empty");
     map.cached = system_bool_or(r, "cached", true);
     if (!of_vm) {
-        struct mkperf_system_map *kept = APPEND(r, pd->map, pd->nmaps, "maps");
+        struct mkperf_system_map *kept = APPEND(r, r->pd->map, r->pd->nmaps, "maps");
         *kept = map;
-        REFER(r, "map of unknown memory_region", mkperf_system_region_named, region, pd->map,
-              pd->nmaps, region);
+        REFER(r, "map of unknown memory_region", mkperf_system_region_named, region, r->pd->map,
+              r->pd->nmaps, region);
         if (system_attribute(r, "setvar_prefill_size") != NULL) {
             note_beyond(r, "prefilled memory_regions");
         }
     }
-    for (unsigned i = 0; i < sizeof map_symbols / sizeof *map_symbols; i++) {
-        const char *symbol = system_attribute(r, map_symbols[i].name);
+    for (unsigned kind = 0; kind < sizeof map_symbols / sizeof *map_symbols; kind++) {
+        const char *symbol = system_attribute(r, map_symbols[kind]);
         if (symbol != NULL && system_demand(r, !of_vm, "a virtual_machine has no symbols to set") &&
-            system_add_setvar(r, pd, symbol, map_symbols[i].kind, pd->nmaps - 1, 0) &&
-            map_symbols[i].kind != MKPERF_SETVAR_VADDR) {
-            REFER(r, UNKNOWN_OF_SETVAR, mkperf_system_region_named, region, pd->setvar,
-                  pd->nsetvars, index);
+            system_add_setvar(r, r->pd, symbol, (enum mkperf_setvar_kind)kind, r->pd->nmaps - 1,
+                              0) &&
+            kind != MKPERF_SETVAR_VADDR) {
+            REFER(r, UNKNOWN_OF_SETVAR, mkperf_system_region_named, region, r->pd->setvar,
+                  r->pd->nsetvars, index);
         }
     }
 }
 
 static void start_irq(struct reader *r)
 {
-    struct mkperf_system_pd *pd = system_current_pd(r);
     const char *trigger = system_attribute(r, "trigger");
-    struct mkperf_system_irq *irq = APPEND(r, pd->irq, pd->nirqs, "irqs");
+    struct mkperf_system_irq *irq = APPEND(r, r->pd->irq, r->pd->nirqs, "irqs");
 
     irq->line = r->line;
-
     if (system_attribute(r, "vector") !=
         NULL) { /* x86-64: pins and MSIs, each with a vector of its own */
         note_beyond(r, "interrupts of x86-64");
@@ -404,7 +392,7 @@ static void start_irq(struct reader *r)
     irq->edge = trigger != NULL && strcmp(trigger, "edge") == 0;
     system_demand(r, trigger == NULL || irq->edge || strcmp(trigger, "level") == 0,
                   "trigger must be 'level' or 'edge'");
-    set_id(r, pd, irq->id);
+    set_id(r, r->pd, irq->id);
 }
 
 static void start_ioport(struct reader *r)
@@ -417,26 +405,24 @@ static void start_ioport(struct reader *r)
 
 static void start_setvar(struct reader *r)
 {
-    struct mkperf_system_pd *pd = system_current_pd(r);
     const char *symbol = system_required(r, "symbol");
     const char *region = system_required(r, "region_paddr");
 
-    if (system_add_setvar(r, pd, symbol, MKPERF_SETVAR_PADDR, 0, 0)) {
-        REFER(r, UNKNOWN_OF_SETVAR, mkperf_system_region_named, region, pd->setvar, pd->nsetvars,
-              index);
+    if (system_add_setvar(r, r->pd, symbol, MKPERF_SETVAR_PADDR, 0, 0)) {
+        REFER(r, UNKNOWN_OF_SETVAR, mkperf_system_region_named, region, r->pd->setvar,
+              r->pd->nsetvars, index);
     }
 }
 
 static void start_vm(struct reader *r)
 {
-    struct mkperf_system_pd *pd = system_current_pd(r);
     const char *name = system_required(r, "name");
 
-    system_demand(r, pd->virtual_machine == 0,
-                  "protection_domain '%s' has a virtual_machine already", pd->name);
-    pd->virtual_machine = r->line;
+    system_demand(r, r->pd->virtual_machine == 0,
+                  "protection_domain '%s' has a virtual_machine already", r->pd->name);
+    r->pd->virtual_machine = r->line;
     r->vm = (struct mkperf_system_vcpu){.machine = system_keep(r->system, mkperf_xstrdup(name)),
-                                        .parent = (unsigned)r->pd_open[r->depth]};
+                                        .parent = (unsigned)(r->pd - r->system->pd)};
     read_budget(r, &r->vm.budget, &r->vm.period);
     r->vm.priority = (unsigned)system_number_or(r, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0);
 }
@@ -447,7 +433,7 @@ static void start_vcpu(struct reader *r)
 {
     struct mkperf_system *s = r->system;
     unsigned id = (unsigned)system_number(r, "id", MKPERF_SYSTEM_MAX_ID);
-    unsigned cpu = (unsigned)system_number_or(r, "cpu", 63, system_current_pd(r)->cpu);
+    unsigned cpu = (unsigned)system_number_or(r, "cpu", 63, r->pd->cpu);
     uint64_t thread = MKPERF_THREAD_VCPU(cpu, r->vm.priority, id);
 
     for (unsigned i = 0; i < s->nvcpus; i++) {
@@ -500,16 +486,14 @@ static void start_end(struct reader *r)
 
 static void start_cspace(struct reader *r)
 {
-    struct mkperf_system_pd *pd = system_current_pd(r);
-
-    system_demand(r, pd->cspace == 0, "protection_domain '%s' has a cspace already", pd->name);
-    pd->cspace = r->line;
+    system_demand(r, r->pd->cspace == 0, "protection_domain '%s' has a cspace already",
+                  r->pd->name);
+    r->pd->cspace = r->line;
 }
 
 /* Reads a capability for a PD. Only those of TCBs are kept. */
 static void start_cap(struct reader *r)
 {
-    struct mkperf_system_pd *pd = system_current_pd(r);
     const char *of = system_required(r, "pd");
     unsigned slot = (unsigned)system_number(r, "slot", MKPERF_SYSTEM_MAX_SLOT);
 
@@ -518,14 +502,14 @@ static void start_cap(struct reader *r)
         note_beyond(r, "capabilities but cap_tcb");
         return;
     }
-    for (unsigned i = 0; i < pd->ntcbs; i++) {
-        system_demand(r, pd->tcb[i].slot != slot, "slot %u is already used on line %d", slot,
-                      pd->tcb[i].line);
+    for (unsigned i = 0; i < r->pd->ntcbs; i++) {
+        system_demand(r, r->pd->tcb[i].slot != slot, "slot %u is already used on line %d", slot,
+                      r->pd->tcb[i].line);
     }
-    struct mkperf_system_tcb *kept = APPEND(r, pd->tcb, pd->ntcbs, "cap_tcbs");
+    struct mkperf_system_tcb *kept = APPEND(r, r->pd->tcb, r->pd->ntcbs, "cap_tcbs");
     *kept = (struct mkperf_system_tcb){.slot = slot, .line = r->line};
-    REFER(r, "cap_tcb of unknown protection_domain", mkperf_system_pd_named, of, pd->tcb, pd->ntcbs,
-          pd);
+    REFER(r, "cap_tcb of unknown protection_domain", mkperf_system_pd_named, of, r->pd->tcb,
+          r->pd->ntcbs, pd);
 }
 
 static void start_domain(struct reader *r)

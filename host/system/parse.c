@@ -60,7 +60,6 @@ static void XMLCALL on_start(void *data, const char *name, const char **attrs)
             system_demand(r, r->depth + 1 < SYSTEM_MAX_DEPTH, "elements are nested too deeply")) {
             r->depth++;
             r->open[r->depth] = element;
-            r->pd_open[r->depth] = r->pd_open[r->depth - 1];
             for (const char **a = r->attributes; *a != NULL; a += 2) {
                 char spaced[40];
                 int n = snprintf(spaced, sizeof spaced, " %s ", a[0]);
@@ -85,9 +84,9 @@ static void XMLCALL on_end(void *data, const char *name)
     if (take_line(r)) {
         enum element element = r->open[r->depth];
         if (element == PD) {
-            const struct mkperf_system_pd *pd = system_current_pd(r);
-            system_demand(r, pd->program != NULL, "protection_domain '%s' has no program_image",
-                          pd->name);
+            system_demand(r, r->pd->program != NULL, "protection_domain '%s' has no program_image",
+                          r->pd->name);
+            r->pd = r->pd->parent >= 0 ? &r->system->pd[r->pd->parent] : NULL;
         } else if (element == CHANNEL) {
             r->line = r->system->channel[r->system->nchannels - 1].line;
             system_demand(r, r->ends_read == 2, "channel must have two ends");
@@ -136,7 +135,7 @@ enum mkperf_status mkperf_system_parse(const char *path, const char *text, size_
                                        struct mkperf_system **out, struct mkperf_error *e)
 {
     struct mkperf_system *s = mkperf_xcalloc(1, sizeof *s);
-    struct reader r = {.system = s, .path = path, .line = 1, .e = e, .pd_open = {-1}};
+    struct reader r = {.system = s, .path = path, .line = 1, .e = e};
 
     s->pd = system_keep(s, mkperf_xcalloc(MKPERF_SYSTEM_MAX_PDS, sizeof *s->pd));
     r.last = &r.names;
@@ -178,8 +177,7 @@ enum mkperf_status mkperf_system_load(const char *path, struct mkperf_system **o
     size_t n = f != NULL ? fread(text, 1, MKPERF_SYSTEM_MAX_BYTES + 1, f) : 0;
     enum mkperf_status status;
 
-    errno = f != NULL && !ferror(f) ? EFBIG : errno;
-    if (f == NULL || ferror(f) || n > MKPERF_SYSTEM_MAX_BYTES) {
+    if (f == NULL || ferror(f)) {
         status = mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
     } else {
         status = mkperf_system_parse(path, text, n, out, e);

@@ -63,11 +63,11 @@ struct reader {
     const char **attributes;         /* attributes of the element that begins */
     unsigned depth;
     enum element open[SYSTEM_MAX_DEPTH];
-    int pd_open[SYSTEM_MAX_DEPTH]; /* the innermost PD at each depth, -1 */
-    unsigned ends_read;            /* ends that were read of the open channel */
-    int schedule;                  /* line of the domain_schedule, 0 if there is none yet */
-    uint64_t start_index;          /* the start index of the domain schedule */
-    struct mkperf_system_vcpu vm;  /* what the vCPUs of the open virtual machine have */
+    struct mkperf_system_pd *pd;  /* the innermost open PD; NULL: none is open */
+    unsigned ends_read;           /* ends that were read of the open channel */
+    int schedule;                 /* line of the domain_schedule, 0 if there is none yet */
+    uint64_t start_index;         /* the start index of the domain schedule */
+    struct mkperf_system_vcpu vm; /* what the vCPUs of the open virtual machine have */
 };
 
 /* elements.c: the language, by enum element. */
@@ -88,8 +88,6 @@ system_find system_domain_named;
 
 /* Returns memory of malloc, which then lives as long as the system. */
 void *system_keep(struct mkperf_system *s, void *p);
-
-struct mkperf_system_pd *system_current_pd(struct reader *r);
 
 /* Appends a setvar to the PD. Returns false, with an error, if the symbol is empty or has a setvar already. */
 bool system_add_setvar(struct reader *r, struct mkperf_system_pd *pd, const char *symbol,
