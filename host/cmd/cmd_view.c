@@ -18,7 +18,6 @@ struct view_command {
     const char *others; /* the argument of --diff: names, separated by commas */
     char *names;        /* a copy of `others`, cut at the commas */
     uint64_t port;
-    volatile int *interrupts;
     struct view_shown shown[1 + OTHERS]; /* the recording, and those of --diff */
     unsigned n;                          /* how many are of --diff */
     struct mkperf_elf_search elfs;
@@ -71,11 +70,11 @@ static enum mkperf_status serve_page(struct view_command *c, struct mkperf_error
         printf("mkperf view: http://127.0.0.1:%u/%s/\n", s.port, s.token);
         (void)fflush(stdout);
         if (is_live(c)) {
-            c->live.server = &s;
-            c->live.poll = view_server_poll;
+            c->live.recorder.progress = view_server_poll;
+            c->live.recorder.self = &s;
             view_live_run(&c->live, e);
         } else {
-            view_server_run(&s, c->interrupts);
+            view_server_run(&s, c->live.recorder.stop);
         }
     }
     view_server_stop(&s);
@@ -102,7 +101,7 @@ static enum mkperf_status run_view(void *self, const struct mkperf_args *args,
     c->input = args->n > 0 ? args->operand[0] : c->input != NULL ? c->input : "perf.data";
     c->live.profile.places.search.objdump = c->elfs.objdump;
     c->elfs.elf_path = c->live.recorder.options.elf_path;
-    c->interrupts = c->live.interrupts = mkperf_process_interrupts();
+    c->live.recorder.stop = mkperf_process_interrupts();
     if (live) {
         return serve_page(c, e);
     }

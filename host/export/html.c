@@ -45,9 +45,8 @@ struct heavy {
 
 static struct page_bytes container_of(struct mkperf_frames *f, const char *name)
 {
-    struct page_input in = page_input_of(f, name);
+    const struct page_input in = page_input_of(f, name);
 
-    in.interactions = f->profile->totals.interactions;
     return page_data_make(&in);
 }
 

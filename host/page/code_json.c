@@ -53,18 +53,21 @@ static int file_number(struct files *files, const struct mkperf_line *at)
 {
     struct file *f = files->file;
 
-    for (; at->file != NULL && f < files->file + files->n; f++) {
-        if (strcmp(f->name, at->file) == 0) {
-            f->first = at->line < f->first ? at->line : f->first;
-            f->last = at->line > f->last ? at->line : f->last;
-            return (int)(f - files->file);
-        }
-    }
-    if (at->file == NULL || at->line <= 0 || files->n == PAGE_CODE_FILES) {
+    if (at->file == NULL) {
         return -1;
     }
-    *f = (struct file){mkperf_xstrdup(at->file), mkperf_xstrdup(at->directory), at->line, at->line};
-    return files->n++;
+    f += mkperf_named(files->file, (size_t)files->n, sizeof *f, at->file);
+    if (f == &files->file[files->n]) {
+        if (at->line <= 0 || files->n == PAGE_CODE_FILES) {
+            return -1;
+        }
+        *f = (struct file){mkperf_xstrdup(at->file), mkperf_xstrdup(at->directory), at->line,
+                           at->line};
+        files->n++;
+    }
+    f->first = at->line < f->first ? at->line : f->first;
+    f->last = at->line > f->last ? at->line : f->last;
+    return (int)(f - files->file);
 }
 
 static void put_source_file(const struct file *f, struct annotate_sources *sources,

@@ -203,13 +203,13 @@ const source = {
     return new Response(bytes.stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
   },
 
-  // which: profile, base; number: of a base. null: there is none.
-  async profile(which, number = 0) {
+  // number: 0 is the recording, others are those with which it is compared. null: there is none.
+  async profile(number = 0) {
     if (document.getElementById('profile-data')) {
-      const buffer = number > 0 ? null : await this.inPage(`${which}-data`);
+      const buffer = await this.inPage(`${['profile', 'base'][number]}-data`);
       return buffer && new Profile(buffer);
     }
-    const answer = await this.ask(`data/${which}?number=${number}`);
+    const answer = await this.ask(`data/profile?number=${number}`);
     return answer.status === 204 ? null : new Profile(await answer.arrayBuffer());
   },
 

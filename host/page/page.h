@@ -157,8 +157,6 @@ void page_schedule_put(struct page_columns *c, const struct page_schedule *s, ui
  * caller frees it. */
 struct page_bytes page_schedule_stretch(const struct page_schedule *s, uint64_t origin,
                                         uint64_t from, uint64_t to, size_t most);
-/* Stores when the first interval begins and the last one ends. False: there is no interval. */
-bool page_schedule_span(const struct page_schedule *s, uint64_t *from, uint64_t *to);
 
 static inline uint64_t page_later(uint64_t a, uint64_t b)
 {
@@ -201,8 +199,7 @@ struct page_input {
     const struct mkperf_lost *loss;
     size_t losses;
     struct page_schedule schedule;
-    const struct mkperf_interactions *interactions; /* NULL: not recorded */
-    const char *file;                               /* the name that the page shows */
+    const char *file; /* the name that the page shows */
     bool live, speedscope;
     size_t older_samples, older_marks, older_losses; /* live: the page does not get these */
 };

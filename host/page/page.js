@@ -318,7 +318,7 @@ async function follow() {
     if (!document.hidden && !byId('pause').checked) {
       // Times are since the first sample that is kept: what is selected stays where it is in time, as far as it is kept, and a part that is
       // visible up to the end moves with the end.
-      const next = await source.profile('profile'), shift = Number(next.start - profile.start), [, end] = profile.all(), moved = {};
+      const next = await source.profile(), shift = Number(next.start - profile.start), [, end] = profile.all(), moved = {};
       const follows = state.viewTo !== null && state.viewTo >= end - (state.viewTo - state.viewFrom) / 50, by = follows ? end - next.span : shift;
       for (const [from, to, ns] of [['from', 'to', shift], ['viewFrom', 'viewTo', by]]) {
         if (state[from] !== null) {
@@ -340,8 +340,8 @@ async function follow() {
 async function start() {
   const begun = performance.now();
   Object.assign(state, readState(location.hash.slice(1)));
-  profile = await source.profile('profile');
-  for (let base; (base = await source.profile('base', others.length)) !== null;) {
+  profile = await source.profile();
+  for (let base; (base = await source.profile(others.length + 1)) !== null;) {
     others.push(new Comparison(base));
   }
   listen();

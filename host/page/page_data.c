@@ -50,8 +50,6 @@ static uint32_t text_of(struct maker *m, uint32_t text)
 
 void page_data_span(const struct page_input *in, uint64_t *first, uint64_t *last)
 {
-    uint64_t from, to;
-
     *first = UINT64_MAX;
     *last = 0;
     if (in->samples > 0) {
@@ -61,12 +59,13 @@ void page_data_span(const struct page_input *in, uint64_t *first, uint64_t *last
     if (in->marks > 0) {
         const struct mkperf_profile_mark *end = &in->mark[in->marks - 1];
         *first = in->mark[0].time_ns < *first ? in->mark[0].time_ns : *first;
-        *last = end->time_ns > *last ? end->time_ns : *last;
+        *last = page_later(end->time_ns, *last);
     }
-    if (page_schedule_span(&in->schedule, &from, &to)) {
+    const struct mkperf_analysis *a = in->schedule.analysis;
+    if (in->schedule.intervals > 0) { /* those of each PD are from its first event to the last */
         /* A live page has only the newest samples and intervals; its time begins with the samples. */
-        *first = from < *first && !(in->live && in->samples > 0) ? from : *first;
-        *last = to > *last ? to : *last;
+        *first = a->first_ns < *first && !(in->live && in->samples > 0) ? a->first_ns : *first;
+        *last = page_later(a->last_ns, *last);
     }
     *first = *first != UINT64_MAX ? *first : 0;
 }
@@ -137,9 +136,9 @@ static void put_calls(struct mkperf_textout *t, const char *from, const char *to
 static void put_json(struct maker *m)
 {
     const struct page_input *in = m->in;
-    const struct mkperf_interactions *a = in->interactions;
-    const struct mkperf_analysis *sched = a == NULL ? in->schedule.analysis : NULL;
     const struct mkperf_profile *p = m->p;
+    const struct mkperf_interactions *a = p->totals.interactions;
+    const struct mkperf_analysis *sched = a == NULL ? in->schedule.analysis : NULL;
     struct mkperf_colours colours = {.colour = NULL};
     struct mkperf_textout *t = &m->c.json;
     char *head_text = NULL, room[32];

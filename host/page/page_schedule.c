@@ -166,10 +166,7 @@ struct sums {
     const struct page_stretch *stretch;
     uint32_t cores;
     size_t parts;
-    uint32_t
-        *list; /* for each PD, state and core 1 + the number of its list; 0: it has no interval */
-    uint64_t **sum; /* for each list the time in ns in each part */
-    size_t lists, room;
+    uint64_t **sum; /* for each PD, state and core the time in ns in each part; NULL: none */
 };
 
 /* Returns the time at which a part of the stretch begins. */
@@ -185,21 +182,17 @@ static void add_to_sums(void *self, const struct mkperf_interval *i)
     struct sums *s = self;
     const struct page_stretch *of = s->stretch;
     uint64_t at = page_later(i->from, of->from), to = earlier(i->to, of->to);
-    uint32_t *list = &s->list[((size_t)i->pd * MKPERF_PD_STATES + i->state) * s->cores + i->core];
+    uint64_t **sum = &s->sum[((size_t)i->pd * MKPERF_PD_STATES + i->state) * s->cores + i->core];
 
     if (i->state == MKPERF_PD_WAITING) {
         return;
     }
-    if (*list == 0) {
-        MKPERF_GROW(s->sum, s->room, s->lists + 1);
-        s->sum[s->lists++] = mkperf_xcalloc(s->parts, sizeof **s->sum);
-        *list = (uint32_t)s->lists;
-    }
+    *sum = *sum != NULL ? *sum : mkperf_xcalloc(s->parts, sizeof **sum);
     /* The last part that begins at `at` or before. */
     size_t part = (size_t)(((wide)(at - of->from + 1) * s->parts - 1) / (of->to - of->from));
     for (uint64_t end; at < to; at = end) {
         end = earlier(edge(s, part + 1), to);
-        s->sum[*list - 1][part++] += end - at;
+        (*sum)[part++] += end - at;
     }
 }
 
@@ -208,27 +201,27 @@ static void put_sums(struct page_columns *c, const struct page_schedule *s,
 {
     const struct mkperf_analysis *a = s->analysis;
     struct sums sums = {.stretch = stretch, .cores = a->ncores, .parts = PARTS_MOST};
-    size_t per_pd = (size_t)MKPERF_PD_STATES * a->ncores;
+    size_t per_pd = (size_t)MKPERF_PD_STATES * a->ncores, lists = 0;
 
     while (sums.parts > PARTS_LEAST && sums.parts * a->npds > PARTS_OF_ALL / 4) {
         sums.parts /= 2; /* a PD has about four lists */
     }
-    sums.list = mkperf_xcalloc(a->npds * per_pd + 1, sizeof *sums.list);
+    sums.sum = mkperf_xcalloc(a->npds * per_pd + 1, sizeof *sums.sum);
     intervals_each(s, stretch, add_to_sums, &sums);
     mkperf_json(&c->json, "'exact':false,'found':%zu,'parts':%zu,'lists':[", found, sums.parts);
     for (size_t i = 0; i < a->npds * per_pd; i++) {
-        if (sums.list[i] != 0) {
+        if (sums.sum[i] != NULL) {
             put_list(&c->json, i / per_pd, i / a->ncores % MKPERF_PD_STATES, i % a->ncores,
-                     (sums.list[i] - 1) * sums.parts, sums.parts);
+                     lists * sums.parts, sums.parts);
+            sums.sum[lists++] = sums.sum[i];
         }
     }
     mkperf_json(&c->json, "]");
-    PAGE_COLUMN(c, "b_ns", sums.lists * sums.parts, sums.sum[i / sums.parts][i % sums.parts]);
-    for (size_t i = 0; i < sums.lists; i++) {
+    PAGE_COLUMN(c, "b_ns", lists * sums.parts, sums.sum[i / sums.parts][i % sums.parts]);
+    for (size_t i = 0; i < lists; i++) {
         free(sums.sum[i]);
     }
     free(sums.sum);
-    free(sums.list);
 }
 
 /* ---- wakings of a stretch of time, and the time from each waking until its PD ran ---- */
@@ -267,17 +260,11 @@ static void put_wakings(struct page_columns *c, const struct page_schedule *s,
     enum { ROOM = 4096 };
     struct wakings all = {.n = 0};
     struct mkperf_woken *room = mkperf_xcalloc(ROOM, sizeof *room);
-    size_t low = 0, high = s->wokens;
+    size_t first = stretch->from > 0 ? mkperf_first_behind(s->woken, s->wokens, sizeof *s->woken,
+                                                           stretch->from - 1)
+                                     : 0;
 
-    while (low < high) { /* finds the first waking of the stretch */
-        size_t middle = low + (high - low) / 2;
-        if (s->woken[middle].time < stretch->from) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    for (size_t first = low, n = 1; n > 0 && first < s->wokens; first += n) {
+    for (size_t n = 1; n > 0 && first < s->wokens; first += n) {
         const struct mkperf_woken *w = &s->woken[first];
         size_t most = earlier(ROOM, s->wokens - first);
         if (s->kept != NULL) {
@@ -297,9 +284,9 @@ static void put_wakings(struct page_columns *c, const struct page_schedule *s,
     all.first = mkperf_xcalloc((size_t)s->analysis->npds + 1, sizeof *all.first);
     all.next = mkperf_xcalloc(all.n + 1, sizeof *all.next);
     for (size_t i = all.n; i-- > 0;) {
-        uint32_t *first = &all.first[all.woken[i].to];
-        all.next[i] = *first;
-        *first = (uint32_t)i + 1;
+        uint32_t *number = &all.first[all.woken[i].to];
+        all.next[i] = *number;
+        *number = (uint32_t)i + 1;
     }
     if (whole) {
         intervals_each(s, stretch, end_wakings, &all);
@@ -411,17 +398,4 @@ struct page_bytes page_schedule_stretch(const struct page_schedule *s, uint64_t 
     mkperf_json(&c.json, "{'from':%" PRIu64 ",'to':%" PRIu64 ",", from, to);
     put_stretch(&c, s, &stretch, false);
     return page_columns_finish(&c);
-}
-
-bool page_schedule_span(const struct page_schedule *s, uint64_t *from, uint64_t *to)
-{
-    *from = UINT64_MAX;
-    *to = 0;
-    for (size_t i = 0; i < s->intervals; i += s->kept != NULL ? MKPERF_SCHEDULE_BLOCK : 1) {
-        const struct mkperf_schedule_block *b =
-            s->kept != NULL ? &s->kept->block[i / MKPERF_SCHEDULE_BLOCK] : NULL;
-        *from = earlier(b != NULL ? b->from : s->interval[i].from, *from);
-        *to = page_later(b != NULL ? b->to : s->interval[i].to, *to);
-    }
-    return *to > 0;
 }

@@ -16,8 +16,8 @@ static const char speedscope_policy[] =
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 static const char json_type[] = "application/json", columns_type[] = "application/octet-stream";
-static const char speedscope_prefix[] = "speedscope/";
-static const char bad_parameter[] = "an invalid parameter";
+static const char bad_parameter[] = "an invalid parameter", no_page[] = "no such page",
+                  unreadable[] = "cannot be read";
 
 /* Sends the response and frees it. */
 static enum MHD_Result reply(struct MHD_Connection *c, unsigned status, struct MHD_Response *r,
@@ -66,61 +66,58 @@ static bool read_number(struct MHD_Connection *c, const char *name, uint64_t max
            (text == NULL || (isdigit((unsigned char)*text) && *end == '\0' && errno == 0));
 }
 
+/* Answers with a profile's container: of the recording (0), or of one of those with which it is compared. */
+static enum MHD_Result answer_profile(const struct view_server *s, struct MHD_Connection *c)
+{
+    uint64_t number = 0;
+
+    if (!read_number(c, "number", 64, &number)) {
+        return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, bad_parameter);
+    }
+    if (number >= s->nshown) { /* nothing to compare with */
+        return view_answer_problem(c, MHD_HTTP_NO_CONTENT, "");
+    }
+    const struct page_bytes b = s->live != NULL ? view_live_data(s->live) : s->shown[number].data;
+    return answer_bytes(c, MHD_HTTP_OK, b.p, b.n,
+                        s->live != NULL ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT,
+                        columns_type);
+}
+
 /* Answers with the states of PDs in a stretch of time, of a recording that is too large for a page. */
 static enum MHD_Result answer_stretch(const struct view_server *s, struct MHD_Connection *c)
 {
     uint64_t from = UINT64_MAX, to = UINT64_MAX, most = UINT64_MAX; /* invalid if absent */
+    uint64_t first, last;
 
     if (!read_number(c, "from", INT64_MAX, &from) || !read_number(c, "to", INT64_MAX, &to) ||
         !read_number(c, "most", STRETCH_MOST, &most)) {
         return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, bad_parameter);
     }
-    const struct view_shown *r = &s->shown[0];
-    if (s->live != NULL || r->schedule.kept == NULL || from >= to ||
-        to - 1 > r->last_ns - r->first_ns) { /* so it is if the page has all intervals, too */
+    const struct page_input *in = &s->shown[0].in;
+    page_data_span(in, &first, &last);
+    if (in->schedule.kept == NULL || from >= to ||
+        to - 1 > last - first) { /* so it is if the page has all intervals, too */
         return view_answer_problem(c, MHD_HTTP_NOT_FOUND, "no scheduling events can be read there");
     }
-    struct page_bytes b = page_schedule_stretch(&r->schedule, r->first_ns, from, to, most);
+    struct page_bytes b = page_schedule_stretch(&in->schedule, first, from, to, most);
     return answer_bytes(c, MHD_HTTP_OK, b.p, b.n, MHD_RESPMEM_MUST_FREE, columns_type);
 }
 
 static enum MHD_Result answer_code(const struct view_server *s, struct MHD_Connection *c)
 {
-    uint64_t function = UINT64_MAX, base = 0;
+    const struct mkperf_frames *f = s->live != NULL ? &s->live->frames : &s->shown[0].frames;
+    uint64_t function = UINT64_MAX;
     char *text = NULL;
     size_t n = 0;
 
-    if (!read_number(c, "function", UINT32_MAX, &function) || !read_number(c, "base", 1, &base)) {
-        return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, bad_parameter);
-    }
-    const struct mkperf_frames *f = s->live != NULL    ? base != 0 ? NULL : &s->live->frames
-                                    : base < s->nshown ? &s->shown[base].frames
-                                                       : NULL;
-    if (f == NULL || function >= f->functions.count) {
+    if (!read_number(c, "function", UINT32_MAX, &function) || function >= f->functions.count) {
         return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, bad_parameter);
     }
     FILE *out = mkperf_memstream_open(&text, &n);
     page_code_json(f, (uint32_t)function,
-                   s->live != NULL ? &s->live->sources : &s->shown[base].sources, out);
+                   s->live != NULL ? &s->live->sources : &s->shown[0].sources, out);
     mkperf_memstream_close(out);
     return answer_bytes(c, MHD_HTTP_OK, text, n, MHD_RESPMEM_MUST_FREE, json_type);
-}
-
-static enum MHD_Result answer_fd(struct MHD_Connection *c, int fd, const char *type)
-{
-    struct stat st;
-    struct MHD_Response *r = NULL;
-
-    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-        r = view_http.create_response_from_fd((size_t)st.st_size, fd);
-    }
-    if (!r) {
-        if (fd >= 0) {
-            close(fd);
-        }
-        return view_answer_problem(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "cannot be read");
-    }
-    return reply(c, MHD_HTTP_OK, r, type, speedscope_policy);
 }
 
 static enum MHD_Result answer_speedscope(const struct view_server *s, struct MHD_Connection *c,
@@ -137,22 +134,20 @@ static enum MHD_Result answer_speedscope(const struct view_server *s, struct MHD
     const char *dot = strrchr(name, '.'), *type = "application/octet-stream";
 
     if (strcmp(name, "profile.json") == 0 && s->live == NULL) {
-        /* The recording in speedscope's format, by mkperf convert's writer, in a file without a name. */
-        char dir[] = "/tmp/mkperf-view-XXXXXX", path[sizeof dir + 16];
-        const struct mkperf_export x = {.path = path, .input = s->path, .elfs = s->elfs};
+        /* The recording in speedscope's format, by mkperf convert's writer. */
+        char *text = NULL;
+        size_t n = 0;
+        const struct mkperf_export x = {
+            .to = mkperf_memstream_open(&text, &n), .input = s->path, .elfs = s->elfs};
         struct mkperf_error e;
-        int fd = -1;
+        enum mkperf_status status = mkperf_format_convert("speedscope", &x, &e);
 
-        if (!mkdtemp(dir)) {
-            return view_answer_problem(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "no temporary directory");
+        mkperf_memstream_close(x.to);
+        if (status == MKPERF_OK) {
+            return answer_bytes(c, MHD_HTTP_OK, text, n, MHD_RESPMEM_MUST_FREE, json_type);
         }
-        snprintf(path, sizeof path, "%s/profile", dir);
-        if (mkperf_format_convert("speedscope", &x, &e) == MKPERF_OK) {
-            fd = open(path, O_RDONLY | O_CLOEXEC);
-        }
-        unlink(path);
-        rmdir(dir);
-        return answer_fd(c, fd, json_type);
+        free(text);
+        return view_answer_problem(c, MHD_HTTP_INTERNAL_SERVER_ERROR, unreadable);
     }
     for (size_t i = 0; dot && i < sizeof types / sizeof *types; i++) {
         type = strcmp(dot, types[i][0]) == 0 ? types[i][1] : type;
@@ -161,9 +156,17 @@ static enum MHD_Result answer_speedscope(const struct view_server *s, struct MHD
     char *path = mkperf_xprintf("%s/%s", s->speedscope != NULL ? s->speedscope : "", name);
     bool here = s->speedscope != NULL && *name != '.' && *name != '\0' && strchr(name, '/') == NULL;
     int fd = here ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    struct stat st;
     free(path);
-    return fd >= 0 ? answer_fd(c, fd, type)
-                   : view_answer_problem(c, MHD_HTTP_NOT_FOUND, "no such page");
+    if (fd < 0) {
+        return view_answer_problem(c, MHD_HTTP_NOT_FOUND, no_page);
+    }
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        close(fd);
+        return view_answer_problem(c, MHD_HTTP_INTERNAL_SERVER_ERROR, unreadable);
+    }
+    return reply(c, MHD_HTTP_OK, view_http.create_response_from_fd((size_t)st.st_size, fd), type,
+                 speedscope_policy);
 }
 
 enum MHD_Result view_answer(const struct view_server *s, struct MHD_Connection *c, const char *path)
@@ -175,50 +178,30 @@ enum MHD_Result view_answer(const struct view_server *s, struct MHD_Connection *
                                 MHD_RESPMEM_PERSISTENT, p->type);
         }
     }
-    if (strcmp(path, "data/profile") == 0 || strcmp(path, "data/base") == 0) {
-        /* A profile's container: of the recording, or of one of those with which it is compared. */
-        bool other = strcmp(path, "data/base") == 0, kept = s->live == NULL;
-        uint64_t number = 0;
-        if (!read_number(c, "number", 64, &number)) {
-            return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, bad_parameter);
-        }
-        number = other ? 1 + number : 0;
-        struct page_bytes b = {.n = 0};
-        if (kept && number < s->nshown) {
-            b = s->shown[number].data;
-        } else if (!kept && number == 0) {
-            b = view_live_data(s->live);
-        }
-        if (b.n == 0) { /* nothing to compare with */
-            return view_answer_problem(c, MHD_HTTP_NO_CONTENT, "");
-        }
-        return answer_bytes(c, MHD_HTTP_OK, b.p, b.n,
-                            kept ? MHD_RESPMEM_PERSISTENT : MHD_RESPMEM_MUST_FREE, columns_type);
-    }
-    if (strcmp(path, "data/stretch") == 0) {
-        return answer_stretch(s, c);
-    }
-    if (strcmp(path, "data/code") == 0) {
-        return answer_code(s, c);
-    }
-    if (strncmp(path, speedscope_prefix, sizeof speedscope_prefix - 1) == 0) {
-        return answer_speedscope(s, c, path + sizeof speedscope_prefix - 1);
-    }
-    return view_answer_problem(c, MHD_HTTP_NOT_FOUND, "no such page");
+    static const char speedscope[] = "speedscope/";
+    return strcmp(path, "data/profile") == 0   ? answer_profile(s, c)
+           : strcmp(path, "data/stretch") == 0 ? answer_stretch(s, c)
+           : strcmp(path, "data/code") == 0    ? answer_code(s, c)
+           : strncmp(path, speedscope, sizeof speedscope - 1) == 0
+               ? answer_speedscope(s, c, path + sizeof speedscope - 1)
+               : view_answer_problem(c, MHD_HTTP_NOT_FOUND, no_page);
 }
 
 /* ---- the recording that is shown -------------------------------------------------------------- */
 
-/* Copies the interactions at the end of the recording, because the reader frees them afterwards. */
-static enum mkperf_status keep_interactions(void *self, struct mkperf_error *e)
+/* Makes the page's data at the end of the recording, while the profile has its interactions. */
+static enum mkperf_status make_data(void *self, struct mkperf_error *e)
 {
     struct view_shown *s = self;
 
-    (void)e;
-    if (s->profile.totals.interactions != NULL) {
-        s->interactions = mkperf_xcalloc(1, sizeof *s->interactions);
-        *s->interactions = *s->profile.totals.interactions;
+    MKPERF_TRY(mkperf_profile_order(&s->profile, e));
+    mkperf_profile_cost(&s->profile);
+    s->in = page_input_of(&s->frames, s->path);
+    s->in.speedscope = s->speedscope;
+    if (s->in.schedule.intervals > PAGE_INTERVALS) {
+        s->in.schedule.kept = &s->profile.schedule;
     }
+    s->data = page_data_make(&s->in);
     return MKPERF_OK;
 }
 
@@ -226,27 +209,15 @@ enum mkperf_status view_shown_read(struct view_shown *s, const char *path,
                                    const struct mkperf_elf_search *elfs, bool speedscope,
                                    struct mkperf_error *e)
 {
-    struct page_input in;
-
-    *s = (struct view_shown){.profile = {.cores = true,
+    *s = (struct view_shown){.path = path,
+                             .speedscope = speedscope,
+                             .profile = {.cores = true,
                                          .times = true,
                                          .keep_schedule = true,
-                                         .whole = keep_interactions,
+                                         .whole = make_data,
                                          .self = s,
                                          .places = {.search = *elfs, .inlined = true}}};
-    MKPERF_TRY(mkperf_frames_read(&s->frames, &s->profile, path, false, NULL, e));
-    MKPERF_TRY(mkperf_profile_order(&s->profile, e));
-    mkperf_profile_cost(&s->profile);
-    in = page_input_of(&s->frames, path);
-    in.interactions = s->interactions;
-    in.speedscope = speedscope;
-    if (in.schedule.intervals > PAGE_INTERVALS) {
-        in.schedule.kept = &s->profile.schedule;
-    }
-    s->schedule = in.schedule;
-    page_data_span(&in, &s->first_ns, &s->last_ns);
-    s->data = page_data_make(&in);
-    return MKPERF_OK;
+    return mkperf_frames_read(&s->frames, &s->profile, path, false, NULL, e);
 }
 
 void view_shown_free(struct view_shown *s)
@@ -255,5 +226,4 @@ void view_shown_free(struct view_shown *s)
     mkperf_profile_free(&s->profile);
     annotate_sources_free(&s->sources);
     page_bytes_free(&s->data);
-    free(s->interactions);
 }

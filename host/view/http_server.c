@@ -120,9 +120,9 @@ void view_server_run(struct view_server *s, const volatile int *stop)
     }
 }
 
-void view_server_poll(struct view_server *s)
+void view_server_poll(void *server)
 {
-    view_http.run_wait(s->daemon, 0);
+    view_http.run_wait(((const struct view_server *)server)->daemon, 0);
 }
 
 void view_server_stop(struct view_server *s)

@@ -118,19 +118,6 @@ void view_live_schedule_free(struct page_schedule *s)
     free(s->woken);
 }
 
-static void show_notice(void *self, const char *text)
-{
-    (void)self;
-    mkperf_print_line(stderr, "mkperf view: %s", text);
-}
-
-static void on_progress(void *self)
-{
-    struct view_live *l = self;
-
-    l->poll(l->server);
-}
-
 struct page_bytes view_live_data(struct view_live *l)
 {
     struct mkperf_profile *p = &l->profile;
@@ -164,12 +151,6 @@ struct page_bytes view_live_data(struct view_live *l)
     return b;
 }
 
-static void warn(void *self, const char *text)
-{
-    (void)self;
-    mkperf_print_line(stderr, "mkperf view: warning: %s", text);
-}
-
 enum mkperf_status view_live_run(struct view_live *l, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &l->recorder;
@@ -177,11 +158,8 @@ enum mkperf_status view_live_run(struct view_live *l, struct mkperf_error *e)
     l->profile.cores = l->profile.times = l->profile.keep_schedule = true;
     l->profile.places.no_lines = true;
     l->frames.profile = &l->profile;
-    r->notice = show_notice;
-    r->warn = warn;
-    r->progress = on_progress;
-    r->stop = l->interrupts;
-    r->self = l;
+    r->notice = mkperf_print_notice;
+    r->warn = mkperf_print_warning;
     MKPERF_TRY(mkperf_recorder_init(r, false, e));
     mkperf_recorder_decode(r, mkperf_profile_sink(&l->profile), NULL);
     if (!r->link.source.ops->interactive) {

@@ -71,8 +71,8 @@ struct view_server {
 /* Errors: FAILED, with the port and the reason. */
 enum mkperf_status view_server_start(struct view_server *s, struct mkperf_error *e);
 void view_server_run(struct view_server *s, const volatile int *stop); /* until *stop is not 0 */
-/* Answers the requests that have arrived, and returns. */
-void view_server_poll(struct view_server *s);
+/* Answers the requests that have arrived, and returns. `server` is a struct view_server. */
+void view_server_poll(void *server);
 void view_server_stop(struct view_server *s);
 
 /*
@@ -93,13 +93,13 @@ enum MHD_Result view_answer_problem(struct MHD_Connection *c, unsigned status, c
  */
 
 struct view_shown {
+    const char *path;
+    bool speedscope; /* the page has a link to it */
     struct mkperf_profile profile;
     struct mkperf_frames frames;
-    struct mkperf_interactions *interactions; /* NULL: not recorded */
     struct annotate_sources sources;
-    struct page_bytes data;
-    struct page_schedule schedule; /* the schedule in `data` */
-    uint64_t first_ns, last_ns;    /* the page's time */
+    struct page_input in;
+    struct page_bytes data; /* made of `in` */
 };
 
 /* Reads the recording at `path`. view_shown_free follows, also after an error. */
@@ -129,17 +129,14 @@ void view_live_schedule_free(struct page_schedule *s);
 enum { VIEW_LIVE_SAMPLES = 200000, VIEW_LIVE_LOSSES = 1000 };
 
 struct view_live {
-    struct mkperf_recorder recorder; /* its options, in its first member, are set before it runs */
-    volatile int *interrupts;        /* set before it runs; a value that is not 0 ends it */
+    struct mkperf_recorder recorder; /* its options, `stop` and `progress` are set before it runs */
     struct mkperf_profile profile;
     struct mkperf_frames frames;
     struct annotate_sources sources;
-    struct view_server *server;
-    void (*poll)(struct view_server *server); /* answers the requests that have arrived */
 };
 
-/* Runs until it is interrupted or the session ends. `server` and `poll` are set, and the server was started. Errors are those of the
- * functions of link/recorder.h. view_live_free follows, also after an error. */
+/* Runs until it is interrupted or the session ends. The server was started, and `progress` answers its requests. Errors are those
+ * of the functions of link/recorder.h. view_live_free follows, also after an error. */
 enum mkperf_status view_live_run(struct view_live *l, struct mkperf_error *e);
 void view_live_free(struct view_live *l);
 

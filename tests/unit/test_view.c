@@ -92,8 +92,6 @@ static void test_parameters(void **state)
     assert_int_equal(view_status("", view_address, "data/code?function=99999"), 400);
     assert_int_equal(view_status("", view_address, "data/code?function=99999999999999999999999"),
                      400);
-    assert_int_equal(view_status("", view_address, "data/code?function=0&base=1"),
-                     400); /* there is no other recording */
     assert_int_equal(view_status("", view_address, "data/stretch?from=0&to=1"), 400);
     assert_int_equal(view_status("", view_address, "data/stretch?from=0&to=-1&most=10"), 400);
     assert_int_equal(
@@ -101,11 +99,11 @@ static void test_parameters(void **state)
     assert_int_equal(view_status("", view_address, "data/stretch?from=0&to=1&most=1000001"), 400);
     assert_int_equal(view_status("", view_address, "data/stretch?from=0&to=1&most=10"),
                      404); /* the page has all intervals */
-    assert_int_equal(view_status("", view_address, "data/base"), 204);
-    assert_int_equal(view_status("", view_address, "data/base?number=64"),
+    assert_int_equal(view_status("", view_address, "data/profile?number=1"), 204);
+    assert_int_equal(view_status("", view_address, "data/profile?number=64"),
                      204); /* there are not so many */
-    assert_int_equal(view_status("", view_address, "data/base?number=65"), 400);
-    assert_int_equal(view_status("", view_address, "data/base?number=-1"), 400);
+    assert_int_equal(view_status("", view_address, "data/profile?number=65"), 400);
+    assert_int_equal(view_status("", view_address, "data/profile?number=-1"), 400);
 }
 
 /* The container as the page reads it. */
