@@ -69,19 +69,14 @@ enum mkperf_status annotate_code_open(struct annotate_code *c, struct mkperf_mod
 
     *c = (struct annotate_code){.module = module, .addr = addr};
     c->p = size <= ANNOTATE_BYTES_MAX ? mkperf_module_code(module, addr, size) : NULL;
-    if (c->p == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                "%s: code at 0x%" PRIx64
-                                ": not in an executable segment, or too large",
-                                mkperf_module_path(module), addr);
-    }
+    MKPERF_FAIL_IF(c->p == NULL, e, MKPERF_ERR_INPUT,
+                   "%s: code at 0x%" PRIx64 ": not in an executable segment, or too large",
+                   mkperf_module_path(module), addr);
     c->left = size;
     if (objdump != NULL) {
         int error = start_objdump(c, objdump);
-        if (error != 0) {
-            return mkperf_error_set(e, MKPERF_ERR_INPUT, "--objdump=%s: %s", objdump,
-                                    strerror(error));
-        }
+        MKPERF_FAIL_IF(error != 0, e, MKPERF_ERR_INPUT, "--objdump=%s: %s", objdump,
+                       strerror(error));
     } else { /* one that this machine has */
         do {
             snprintf(program, sizeof program, "%s%s-objdump", arch, ends[i]);

@@ -65,6 +65,15 @@ enum mkperf_status mkperf_error_set(struct mkperf_error *e, enum mkperf_status s
         }                                          \
     } while (0)
 
+/* Ends the function around it with an error if the condition is true; its arguments are those of mkperf_error_set. For a function
+ * that has nothing to free at that point. */
+#define MKPERF_FAIL_IF(condition, ...)            \
+    do {                                          \
+        if (condition) {                          \
+            return mkperf_error_set(__VA_ARGS__); \
+        }                                         \
+    } while (0)
+
 /* Returns the meaning of this exit status, or NULL if there is no such status. */
 const char *mkperf_status_text(enum mkperf_status status);
 

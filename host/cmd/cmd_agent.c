@@ -123,9 +123,8 @@ static enum mkperf_status run_agent(void *self, const struct mkperf_args *args,
     (void)mallopt(M_ARENA_MAX, 1);
     MKPERF_TRY(agent_push_load(e));
     mkperf_turns_begin();
-    if (a->spool != NULL && mkdir(a->spool, 0700) != 0 && errno != EEXIST) {
-        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", a->spool, strerror(errno));
-    }
+    MKPERF_FAIL_IF(a->spool != NULL && mkdir(a->spool, 0700) != 0 && errno != EEXIST, e,
+                   MKPERF_ERR_OUTPUT, "%s: %s", a->spool, strerror(errno));
     for (unsigned i = 0; i < a->nto; i++) {
         MKPERF_TRY(agent_outbox_open(&a->outbox[i], a->to[i], a->spool, a->keep_mib << 20,
                                      &a->sequence, e));
@@ -152,9 +151,8 @@ const struct mkperf_command mkperf_agent_command = {
                    "of --window. Each window is uploaded, or "
                    "becomes a file. Metrics are those of all windows that have ended.\n\n"
                    "A target that is not there, and a server that is gone, are tried again without "
-                   "an end. What is given up is "
-                   "counted in the metrics. With --duration the agent ends after S seconds of the "
-                   "targets' time.",
+                   "an end. What is given up is counted in the metrics. With --duration the agent "
+                   "ends after S seconds of the targets' time.",
     .options = {{agent_options, 0},
                 {mkperf_sampling_options, 0},
                 {mkperf_names_options, 0},

@@ -145,10 +145,9 @@ static void print_below(struct budget_command *c, const struct mkperf_analysis *
         if (!titled) {
             printf(
                 "\n# those below: what PDs of the same priority and above leave to a PD of its "
-                "period if "
-                "they use all\n# of their budgets, and how long it waits at most; with the budgets "
-                "now, and as advised\n# priority   left now us  left then us   wait now us  wait "
-                "then us  PD\n");
+                "period if they use all\n# of their budgets, and how long it waits at most; with "
+                "the budgets now, and as advised\n# priority   left now us  left then us   wait "
+                "now us  wait then us  PD\n");
             titled = true;
         }
         printf("%10" PRIu32 " %13.3f %13.3f", a->pd[i].scheduling.priority, (double)left[0] / 1e3,

@@ -402,9 +402,8 @@ static enum mkperf_status run_console(void *self, const struct mkperf_args *args
     enum mkperf_status status;
 
     (void)args;
-    if (r->options.link.target == NULL) {
-        return mkperf_usage_error(e, "console", "no target: give -t TARGET");
-    }
+    MKPERF_TRY(
+        MKPERF_RULES(e, "console", {r->options.link.target == NULL, "no target: give -t TARGET"}));
     r->stop = mkperf_process_interrupts();
     r->options.link.reconnect_s = MKPERF_RECONNECT_S;
     r->text.print = on_line;

@@ -87,11 +87,9 @@ static enum mkperf_status passing_begin(void *self, const struct mkperf_session 
 {
     struct passing *p = self;
 
-    if (p->c->format->sched && !session->sched) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                "this format shows scheduling events, and none were recorded "
-                                "(mkperf record --sched)");
-    }
+    MKPERF_FAIL_IF(p->c->format->sched && !session->sched, e, MKPERF_ERR_INPUT,
+                   "this format shows scheduling events, and none were recorded "
+                   "(mkperf record --sched)");
     (void)mkperf_places_begin(&p->places, session, e);
     return mkperf_sink_begin(&p->to, session, e);
 }
@@ -127,9 +125,8 @@ static enum mkperf_status passing_sample(void *self, const struct mkperf_sample 
         for (unsigned i = 0; i < s->callers->n; i++) {
             fprintf(out, " < 0x%" PRIx64, s->callers->caller[i].addr);
         }
-        if (fputc('\n', out) == EOF || ferror(out)) {
-            return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "the summary cannot be printed");
-        }
+        MKPERF_FAIL_IF(fputc('\n', out) == EOF || ferror(out), e, MKPERF_ERR_OUTPUT,
+                       "the summary cannot be printed");
     }
     return mkperf_sink_sample(&p->to, s, e);
 }
@@ -201,9 +198,8 @@ static enum mkperf_status run_conversion(struct conversion *c, const struct mkpe
     struct mkperf_profile base = {.cores = false};
     bool page = strcmp(c->format->name, "html") == 0;
 
-    if (c->diff != NULL && !page && strcmp(c->format->name, "flamegraph") != 0) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "--diff is for flame graphs and pages");
-    }
+    MKPERF_FAIL_IF(c->diff != NULL && !page && strcmp(c->format->name, "flamegraph") != 0, e,
+                   MKPERF_ERR_USAGE, "--diff is for flame graphs and pages");
     c->out.input = strcmp(c->input, "-") == 0 ? "standard input" : c->input;
     c->out.elfs.elf_path = c->in.elf_path;
     c->in.command = args->line;
@@ -332,9 +328,7 @@ static enum mkperf_status run_convert(void *self, const struct mkperf_args *args
     struct conversion *c = self;
 
     c->input = args->operand[0];
-    if (c->out.path == NULL) {
-        return mkperf_usage_error(e, c->command, "-o OUT is missing");
-    }
+    MKPERF_TRY(MKPERF_RULES(e, c->command, {c->out.path == NULL, "-o OUT is missing"}));
     c->format = c->format != NULL ? c->format : mkperf_format_by_path(c->out.path);
     return c->format != NULL
                ? run_conversion(c, args, e)
@@ -391,9 +385,10 @@ static enum mkperf_status run_replacement(void *self, const struct mkperf_args *
 {
     struct conversion *c = self;
 
-    if (c->input == NULL || (strcmp(c->in.from, "toperf") == 0 && c->in.build_dir == NULL)) {
-        return mkperf_usage_error(e, c->command, "--samples-path and --build-dir are needed");
-    }
+    bool toperf = strcmp(c->in.from, "toperf") == 0;
+    MKPERF_TRY(MKPERF_RULES(e, c->command,
+                            {toperf && (c->input == NULL || c->in.build_dir == NULL),
+                             "--samples-path and --build-dir are needed"}));
     c->format = mkperf_format_by_name("perf");
     c->print = c->summary ? stdout : c->level >= PRINT_LEVEL ? stderr : NULL;
     return run_conversion(c, args, e);

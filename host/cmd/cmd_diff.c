@@ -52,8 +52,7 @@ static enum mkperf_status take_growth(void *member, const struct mkperf_given *g
 static const struct mkperf_option diff_options[] = {
     MKPERF_OPTION(
         'c', "compute",
-        "order of rows: delta-abs (largest change first, the default), or delta (what grew "
-        "first)",
+        "order of rows: delta-abs (largest change first, the default), or delta (what grew first)",
         MKPERF_TAKES(WORD, "HOW"), .words = "delta delta-abs",
         MKPERF_ENUM(struct diff_command, order, BY_GROWTH, BY_CHANGE)),
     MKPERF_OPTION(
@@ -259,12 +258,11 @@ static enum mkperf_status run_diff(void *self, const struct mkperf_args *args,
 {
     struct diff_command *c = self;
 
-    if (c->d.latency && (c->d.per != NULL || c->d.exact || c->names.pd != NULL ||
-                         c->names.event != NULL || c->gate.limit > 0)) {
-        return mkperf_usage_error(e, "diff",
-                                  "--latency excludes --per, --exact, --pd, --event and "
-                                  "--percent-limit");
-    }
+    MKPERF_TRY(
+        MKPERF_RULES(e, "diff",
+                     {c->d.latency && (c->d.per != NULL || c->d.exact || c->names.pd != NULL ||
+                                       c->names.event != NULL || c->gate.limit > 0),
+                      "--latency excludes --per, --exact, --pd, --event and --percent-limit"}));
     if (c->d.latency) {
         c->d.keys = (struct report_column_list){{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2};
     }

@@ -181,16 +181,11 @@ static enum mkperf_status run_qemu(struct exact *x, const struct mkperf_args *ar
         }
     }
     free(argv);
-    if (child < 0) {
-        return mkperf_error_set(x->e, MKPERF_ERR_INPUT, "QEMU: %s", strerror(errno));
-    }
-    if (*interrupts != 0 || WIFSIGNALED(status)) {
-        return mkperf_error_set(x->e, MKPERF_ERR_INPUT,
-                                "a signal ended QEMU%s%s: counts until an arbitrary moment are not "
-                                "exact, and none are written",
-                                x->until != NULL ? " before " : "",
-                                x->until != NULL ? x->until : "");
-    }
+    MKPERF_FAIL_IF(child < 0, x->e, MKPERF_ERR_INPUT, "QEMU: %s", strerror(errno));
+    MKPERF_FAIL_IF(*interrupts != 0 || WIFSIGNALED(status), x->e, MKPERF_ERR_INPUT,
+                   "a signal ended QEMU%s%s: counts until an arbitrary moment are not "
+                   "exact, and none are written",
+                   x->until != NULL ? " before " : "", x->until != NULL ? x->until : "");
     return WEXITSTATUS(status) == 0
                ? MKPERF_OK
                : mkperf_error_set(x->e, MKPERF_ERR_INPUT, "%s ended with status %d",
@@ -205,14 +200,10 @@ static enum mkperf_status run_exact(void *self, const struct mkperf_args *args,
     const char *directory = getenv("TMPDIR");
 
     x->e = e;
-    if (x->in.system == NULL) {
-        return mkperf_usage_error(x->e, "exact", "--system is required");
-    }
-    if (!has_argument(args, "-icount")) {
-        return mkperf_error_set(x->e, MKPERF_ERR_USAGE,
-                                "QEMU without -icount: its time is the host's, so two runs of an "
-                                "image execute different instructions");
-    }
+    MKPERF_TRY(MKPERF_RULES(e, "exact", {x->in.system == NULL, "--system is required"}));
+    MKPERF_FAIL_IF(!has_argument(args, "-icount"), x->e, MKPERF_ERR_USAGE,
+                   "QEMU without -icount: its time is the host's, so two runs of an "
+                   "image execute different instructions");
     for (unsigned i = 0; i < sizeof outside / sizeof *outside; i++) {
         if (has_argument(args, outside[i])) {
             mkperf_print_line(stderr,
@@ -223,9 +214,7 @@ static enum mkperf_status run_exact(void *self, const struct mkperf_args *args,
     }
     x->counts = mkperf_xprintf("%s/mkperf-exact-XXXXXX", directory != NULL ? directory : "/tmp");
     int fd = mkstemp(x->counts);
-    if (fd < 0) {
-        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", x->counts, strerror(errno));
-    }
+    MKPERF_FAIL_IF(fd < 0, e, MKPERF_ERR_OUTPUT, "%s: %s", x->counts, strerror(errno));
     close(fd);
     char *plugin = plugin_option(x);
     if (plugin != NULL && run_qemu(x, args, plugin) == MKPERF_OK) {

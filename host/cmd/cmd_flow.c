@@ -143,8 +143,7 @@ static void print_loads(struct flow_command *c, const struct advice *a)
         double busy = 100 * a->loads.busy[core];
         if (c->json) {
             mkperf_json(&c->values,
-                        "{'type':'load','change':%s,'core':%u,'busy':%.4f"
-                        ",'calls_per_s':%.4f}\n",
+                        "{'type':'load','change':%s,'core':%u,'busy':%.4f,'calls_per_s':%.4f}\n",
                         a->text, core, busy, a->loads.calls_per_s);
         } else {
             printf("%7.1f ", busy);
@@ -282,11 +281,9 @@ static enum mkperf_status predict_or_advise(struct flow_command *c, struct mkper
     struct mkperf_flow_change change[CHANGES];
     unsigned n = 0;
 
-    if ((c->what_if != NULL || c->advise) && l.cause == MKPERF_FLOW_UNDECIDED) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                "%s: predictions need scheduling events (mkperf record --sched)",
-                                c->input);
-    }
+    MKPERF_FAIL_IF((c->what_if != NULL || c->advise) && l.cause == MKPERF_FLOW_UNDECIDED, e,
+                   MKPERF_ERR_INPUT,
+                   "%s: predictions need scheduling events (mkperf record --sched)", c->input);
     MKPERF_TRY(c->what_if != NULL ? read_changes(c->what_if, f, change, &n, e) : MKPERF_OK);
     if (c->json) {
         c->values = report_values_begin(stdout, NULL, "flow", c->input);

@@ -75,8 +75,7 @@ static void print_event_row(struct list *l, const char *name, uint32_t code, con
     }
     if (l->json) {
         mkperf_json(&l->values,
-                    "{'type':'known_event','name':%s,'code':%u,'supported':%s"
-                    ",'description':%s}\n",
+                    "{'type':'known_event','name':%s,'code':%u,'supported':%s,'description':%s}\n",
                     name, code, *has == '?' ? "unknown" : has, description);
     } else {
         printf("  %-28s r%-5" PRIx32 " %-4s %s\n", name, code, has, description);
@@ -129,17 +128,13 @@ static enum mkperf_status run_list(void *self, const struct mkperf_args *args,
             }
             whole = l->last && r->stream->gaps == gaps;
         }
-        if (!whole) {
-            return mkperf_error_set(e, MKPERF_ERR_SILENT,
-                                    "%s: the list of events did not arrive whole",
-                                    r->options.link.target);
-        }
+        MKPERF_FAIL_IF(!whole, e, MKPERF_ERR_SILENT, "%s: the list of events did not arrive whole",
+                       r->options.link.target);
         const mkperf_TargetHello *h = &l->recorder.stream->hello;
         if (l->json) {
             l->values = report_values_begin(stdout, NULL, "list", l->recorder.options.link.target);
             mkperf_json(&l->values,
-                        "{'type':'target','platform':%s,'cpu':%s,'pmu':%s"
-                        ",'counters':%u}\n",
+                        "{'type':'target','platform':%s,'cpu':%s,'pmu':%s,'counters':%u}\n",
                         h->platform, h->cpu, h->pmu, h->counters);
         } else {
             printf("Events of %s (%s, cpu %s, PMU %s, %" PRIu32 " counters):\n\n",
@@ -153,9 +148,7 @@ static enum mkperf_status run_list(void *self, const struct mkperf_args *args,
         print_table_of_cpu(l, l->cpu != NULL ? l->cpu : h->cpu);
         return mkperf_stdout_flush(e);
     }
-    if (l->cpu == NULL) {
-        return mkperf_usage_error(e, "list", "want -t TARGET or --cpu NAME");
-    }
+    MKPERF_TRY(MKPERF_RULES(e, "list", {l->cpu == NULL, "want -t TARGET or --cpu NAME"}));
     if (mkperf_pmu_table(l->cpu)->cpu == NULL) {
         return mkperf_usage_error(e, "list", "no table of \"%s\"", l->cpu);
     }

@@ -301,9 +301,10 @@ static enum mkperf_status run_record(void *self, const struct mkperf_args *args,
 
     o->command = args->line;
     MKPERF_TRY(mkperf_record_options_finish(o, rec->dump ? "dump" : "record", e));
-    if (rec->repeat != 0 && (o->duration_s == 0 || strcmp(o->output, "-") == 0)) {
-        return mkperf_usage_error(e, "record", "--repeat needs --duration, and files");
-    }
+    MKPERF_TRY(
+        MKPERF_RULES(e, "record",
+                     {rec->repeat != 0 && (o->duration_s == 0 || strcmp(o->output, "-") == 0),
+                      "--repeat needs --duration, and files"}));
     rec->interrupts = mkperf_process_interrupts();
     rec->drawn_s = mkperf_now_s(); /* the first progress line is drawn 0.5 s from now */
     rec->terminal = !o->quiet && isatty(STDERR_FILENO);

@@ -81,8 +81,7 @@ static const struct mkperf_option report_options[] = {
         's', "sort",
         "of pd, symbol, event, core, mode, line, dso (pd,symbol); perf's comm, sym, cpu, srcline "
         "too; time: slices of time, in their order; util: the share of the time, or of the slice, "
-        "in "
-        "which a PD ran, by scheduling events (record --sched)",
+        "in which a PD ran, by scheduling events (record --sched)",
         MKPERF_TAKES(WORDS, "KEYS"), .list = report_columns_put_keys,
         MKPERF_TAKEN(report_columns_sort, struct report_command, report.keys)),
     MKPERF_OPTION(0, "time-quantum",
@@ -247,8 +246,7 @@ static enum mkperf_status print_report(struct report_command *c, struct mkperf_f
         report_filter_print(&p->filter, stdout);
         if (p->utilisation && p->sched != NULL && p->sched->gaps != 0) {
             printf("# gaps        %" PRIu64
-                   " in the scheduling events, %.6f s: how long PDs ran is a "
-                   "share of the rest\n",
+                   " in the scheduling events, %.6f s: how long PDs ran is a share of the rest\n",
                    p->sched->gaps, (double)p->sched->gap_ns / 1e9);
         }
         if (p->latency) {

@@ -45,9 +45,8 @@ static enum mkperf_status take_fields(void *member, const struct mkperf_given *g
 static const struct mkperf_option script_options[] = {
     MKPERF_OPTION(
         'F', "fields",
-        "of comm, tid, pid, cpu, time, period, event, ip, sym, symoff, dso, srcline; +NAME "
-        "adds to the default, -NAME takes from it "
-        "(comm,tid,cpu,time,period,event,ip,sym,symoff,dso)",
+        "of comm, tid, pid, cpu, time, period, event, ip, sym, symoff, dso, srcline; +NAME adds to "
+        "the default, -NAME takes from it (comm,tid,cpu,time,period,event,ip,sym,symoff,dso)",
         MKPERF_TAKES(WORDS, "LIST"), .list = report_columns_put_fields,
         MKPERF_TAKEN(take_fields, struct script_command, fields)),
     MKPERF_OPTION('G', "hide-call-graph", "the innermost frame only, on the sample's line",

@@ -189,9 +189,7 @@ static enum mkperf_status check_recording(struct selftest *s, const char *path, 
     const char *what = sched ? "samples and scheduling events" : "samples";
     int status = record(s, path, sched);
 
-    if (status != MKPERF_OK) {
-        return mkperf_error_set(e, (enum mkperf_status)status, "no recording of %s", what);
-    }
+    MKPERF_FAIL_IF(status != MKPERF_OK, e, (enum mkperf_status)status, "no recording of %s", what);
     profile.places.search = (struct mkperf_elf_search){.elf_path = s->elf_path};
     if (mkperf_frames_read(&frames, &profile, path, false, NULL, e) == MKPERF_OK) {
         const struct mkperf_session *session = &profile.places.session;
@@ -243,9 +241,7 @@ static enum mkperf_status run_selftest(void *self, const struct mkperf_args *arg
     const char *directory = getenv("TMPDIR");
 
     (void)args;
-    if (s->link.target == NULL) {
-        return mkperf_usage_error(e, "selftest", "want -t TARGET");
-    }
+    MKPERF_TRY(MKPERF_RULES(e, "selftest", {s->link.target == NULL, "want -t TARGET"}));
     MKPERF_TRY(mkperf_printout_open(&s->text, s->output, e));
     char *path = mkperf_xprintf("%s/mkperf-selftest-XXXXXX",
                                 directory != NULL && *directory != '\0' ? directory : "/tmp");

@@ -99,11 +99,9 @@ static enum mkperf_status identify(struct stamp *s, const char *path, struct mkp
         if (*m == c->module || !mkperf_module_object(*m, c->symbol, c->bytes, &at.offset, &at.n)) {
             continue;
         }
-        if (c->module != NULL) {
-            return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                    "%s: two programs have a place for the table: %s and %s",
-                                    s->path, mkperf_module_path(c->module), mkperf_module_path(*m));
-        }
+        MKPERF_FAIL_IF(c->module != NULL, e, MKPERF_ERR_INPUT,
+                       "%s: two programs have a place for the table: %s and %s", s->path,
+                       mkperf_module_path(c->module), mkperf_module_path(*m));
         c->module = *m;
         c->at = at;
         c->file = out->file;
@@ -154,11 +152,9 @@ static enum mkperf_status add_pd(struct stamp *s, unsigned i, struct mkperf_modu
     out->passive = pd->passive;
     schedule(out, pd->priority, pd->cpu, pd->budget, pd->period);
     char *path = find_program(s, pd->program);
-    if (path == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s:%d: %s: its program %s is not in %s",
-                                s->path, pd->line, pd->name, pd->program,
-                                s->elf_path != NULL ? s->elf_path : "the file's directory");
-    }
+    MKPERF_FAIL_IF(path == NULL, e, MKPERF_ERR_INPUT, "%s:%d: %s: its program %s is not in %s",
+                   s->path, pd->line, pd->name, pd->program,
+                   s->elf_path != NULL ? s->elf_path : "the file's directory");
     /*
      * Refuses a program of another directory that has the same name. The packer would use the first that it finds,
      * and the wrong program might be in the image without a message. Files with one build id are one program, such as the
@@ -231,26 +227,20 @@ static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP
     }
     MKPERF_TRY(e->status);
     const struct changed *client = &s->changed[CLIENT], *profiler = &s->changed[PROFILER];
-    if (client->module == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                "%s: none of its programs is mkperf's client PD (with the symbol "
-                                "%s), or it is of an older mkperf",
-                                s->path, MKPERF_STAMP_SYMBOL);
-    }
+    MKPERF_FAIL_IF(client->module == NULL, e, MKPERF_ERR_INPUT,
+                   "%s: none of its programs is mkperf's client PD (with the symbol "
+                   "%s), or it is of an older mkperf",
+                   s->path, MKPERF_STAMP_SYMBOL);
     /* An identity derived from the content would change with the table. */
-    if (mkperf_module_build_id(client->module)->n == 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: has no build id: link it with --build-id",
-                                mkperf_module_path(client->module));
-    }
+    MKPERF_FAIL_IF(mkperf_module_build_id(client->module)->n == 0, e, MKPERF_ERR_INPUT,
+                   "%s: has no build id: link it with --build-id",
+                   mkperf_module_path(client->module));
     MKPERF_TRY(add_queues(s, module, e));
     mkperf_stamp_unwind_make(&s->unwind, &s->image, module, s->wish);
-    if (s->unwind.size != 0 && profiler->module == NULL) {
-        return mkperf_error_set(
-            e, MKPERF_ERR_INPUT,
-            "%s: programs need tables for unwinding, and the profiler PD has no place for "
-            "them (the symbol %s): it is of an older mkperf; --unwind no does without",
-            s->path, MKPERF_UNWIND_SYMBOL);
-    }
+    MKPERF_FAIL_IF(s->unwind.size != 0 && profiler->module == NULL, e, MKPERF_ERR_INPUT,
+                   "%s: programs need tables for unwinding, and the profiler PD has no place for "
+                   "them (the symbol %s): it is of an older mkperf; --unwind no does without",
+                   s->path, MKPERF_UNWIND_SYMBOL);
     char *windows = mkperf_windows_text(s->system);
     if (windows != NULL && strlen(windows) > MKPERF_STAMP_WINDOWS_BYTES) {
         fprintf(stderr,
@@ -270,10 +260,8 @@ static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP
         struct mkperf_blank blank = m == client->module     ? client->at
                                     : m == profiler->module ? profiler->at
                                                             : (struct mkperf_blank){0};
-        if (m != NULL && !mkperf_module_content(m, blank, hash)) {
-            return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: nothing in it is loaded",
-                                    mkperf_module_path(m));
-        }
+        MKPERF_FAIL_IF(m != NULL && !mkperf_module_content(m, blank, hash), e, MKPERF_ERR_INPUT,
+                       "%s: nothing in it is loaded", mkperf_module_path(m));
         if (m != NULL) {
             (void)mbedtls_sha256_update_ret(&s->hash, hash, sizeof hash);
         }
@@ -349,11 +337,8 @@ static enum mkperf_status write_elfs(struct stamp *s, struct mkperf_error *e)
     /* Writes the profiler PD's ELF next to the client PD's, or in place. Without tables, too: the packer must not find those of
      * an earlier system. */
     bool some = s->unwind.size != 0, piped = strcmp(to, "-") == 0;
-    if (piped && some && profiler->module != NULL) {
-        return mkperf_error_set(
-            e, MKPERF_ERR_USAGE,
-            "the profiler PD's ELF is written next to the client PD's: give -o a file");
-    }
+    MKPERF_FAIL_IF(piped && some && profiler->module != NULL, e, MKPERF_ERR_USAGE,
+                   "the profiler PD's ELF is written next to the client PD's: give -o a file");
     if (profiler->module != NULL && !piped) {
         char *path = s->output != NULL
                          ? mkperf_xprintf("%.*s%s", (int)(basename(to) - to), to, profiler->file)
@@ -390,9 +375,9 @@ static enum mkperf_status run_stamp(void *self, const struct mkperf_args *args,
 {
     struct stamp *s = self;
 
-    if (s->kernel == NULL && !s->maps) {
-        return mkperf_usage_error(e, "stamp", "want --kernel ELF, the kernel that the image gets");
-    }
+    MKPERF_TRY(MKPERF_RULES(
+        e, "stamp",
+        {s->kernel == NULL && !s->maps, "want --kernel ELF, the kernel that the image gets"}));
     s->path = args->operand[0];
     s->symbols = mkperf_symbols_new();
     mbedtls_sha256_init(&s->hash);

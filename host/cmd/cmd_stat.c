@@ -103,10 +103,9 @@ static enum mkperf_status run_stat(void *self, const struct mkperf_args *args,
     s->measure.recorder.stop = mkperf_process_interrupts();
     stat_measure(&s->measure, e);
     mkperf_checks_free(s->measure.checks);
-    if (e->status == MKPERF_OK && s->output == NULL && ferror(s->measure.style.out)) {
-        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard %s cannot be written",
-                                s->json ? "output" : "error");
-    }
+    MKPERF_FAIL_IF(e->status == MKPERF_OK && s->output == NULL && ferror(s->measure.style.out), e,
+                   MKPERF_ERR_OUTPUT, "standard %s cannot be written",
+                   s->json ? "output" : "error");
     return mkperf_printout_close(&s->printout, e);
 }
 

@@ -222,10 +222,8 @@ static enum mkperf_status run_top(void *self, const struct mkperf_args *args,
     MKPERF_TRY(status);
     MKPERF_TRY(live ? mkperf_recorder_stop(r, e) : MKPERF_OK);
     MKPERF_TRY(mkperf_stream_finish(r->stream, e));
-    if (t->flow && t->flows.nqueues == 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: the session has no queues (--flow)",
-                                t->screen.target);
-    }
+    MKPERF_FAIL_IF(t->flow && t->flows.nqueues == 0, e, MKPERF_ERR_INPUT,
+                   "%s: the session has no queues (--flow)", t->screen.target);
     t->screen.paused = false; /* the last picture shows the end of the session */
     draw_screen(t);
     return MKPERF_OK;

@@ -107,10 +107,8 @@ static enum mkperf_status run_view(void *self, const struct mkperf_args *args,
     }
     /* The directory of speedscope's release that the page links to. speedscope would have to read a pipe a second time. */
     const char *set = getenv("MKPERF_SPEEDSCOPE");
-    if (c->speedscope != NULL && !has_speedscope(c->speedscope)) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no index.html of speedscope",
-                                c->speedscope);
-    }
+    MKPERF_FAIL_IF(c->speedscope != NULL && !has_speedscope(c->speedscope), e, MKPERF_ERR_USAGE,
+                   "%s: no index.html of speedscope", c->speedscope);
     if (c->speedscope == NULL && strcmp(c->input, "-") != 0) {
         c->found = set == NULL           ? mkperf_beside("speedscope/index.html",
                                                          "../share/mkperf/speedscope/index.html")

@@ -26,8 +26,7 @@ static const struct {
     {"trace", "there are no Linux system calls; mkperf record --sched records protected calls and "
               "notifications, mkperf latency shows them"},
     {"lock",
-     "PDs have no futexes; mkperf record --sched, then mkperf latency shows what they waited "
-     "for"},
+     "PDs have no futexes; mkperf record --sched, then mkperf latency shows what they waited for"},
     {"kwork", "mkperf record --sched, then mkperf latency shows interrupts and the PDs they wake"},
     {"mem",
      "these CPUs do not sample memory accesses; mkperf record -e cache-misses shows where the "
@@ -46,10 +45,8 @@ static enum mkperf_status unknown_command(const char *name, struct mkperf_error 
     char near[MKPERF_GUESS_TEXT];
     struct mkperf_guess guess;
 
-    if (known < n) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "no command \"%s\": %s", name,
-                                perf_commands[known].instead);
-    }
+    MKPERF_FAIL_IF(known < n, e, MKPERF_ERR_USAGE, "no command \"%s\": %s", name,
+                   perf_commands[known].instead);
     mkperf_guess_begin(&guess, name);
     for (unsigned i = 0; mkperf_commands[i] != NULL; i++) {
         mkperf_guess_try(&guess, mkperf_commands[i]->name, "");

@@ -321,9 +321,7 @@ enum mkperf_status mkperf_stamp_queues_read(struct mkperf_stamp_queues *q, const
     char line[LINE_BYTES];
     bool ok = true;
 
-    if (f == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
-    }
+    MKPERF_FAIL_IF(f == NULL, e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
     e->status = MKPERF_OK;
     while (ok && fgets(line, sizeof line, f) != NULL) {
         at.line++;
