@@ -110,6 +110,13 @@ enum {
     PERF_FEATURES_MAX = 24,
 };
 
+/* Numbers of attributes: first those of the session's events, then that of marks, then those of tracepoints. */
+enum {
+    PERFDATA_MARK_ATTR = MKPERF_MODEL_EVENTS,
+    PERFDATA_TRACE_ATTR,
+    PERFDATA_ATTRS = PERFDATA_TRACE_ATTR + MKPERF_TRACE_POINTS,
+};
+
 /* A feature: its content, or its place in the file. */
 struct perfdata_feature {
     unsigned bit;
@@ -209,12 +216,12 @@ void perfdata_write_pd(struct mkperf_perfdata *w, const struct mkperf_pd *pd,
 /* Ends the two features that grow with the PDs. */
 void perfdata_head_close(struct mkperf_perfdata *w);
 void perfdata_event_name(const struct mkperf_event *event, char *name, size_t n);
-/* Put attributes: that of the session's event i, of marks, of a tracepoint. */
-void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_perfdata *w, unsigned i);
-void perfdata_put_mark_attr(struct mkperf_put *c);
-void perfdata_put_trace_attr(struct mkperf_put *c, enum mkperf_trace_point point);
-/* Returns whether samples have the value of event i, as one of a group. *leader: the group's first event. */
-bool perfdata_is_read(const struct mkperf_session *s, unsigned i, unsigned *leader);
+/* Puts the attribute of an event, PERFDATA_MARK_ATTR, or of PERFDATA_TRACE_ATTR + a tracepoint. */
+void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_perfdata *w, unsigned number);
+/* Returns the id of its samples. */
+uint64_t perfdata_attr_id(unsigned number);
+/* Returns how many events have their counts in samples of event i, which is one of them; 0: samples have no counts. */
+unsigned perfdata_counts_of(const struct mkperf_session *s, unsigned i);
 /* Returns the number of tracepoints in the file: 0 without scheduling events; more if there are several cores. */
 unsigned perfdata_trace_points(const struct mkperf_perfdata *w);
 
@@ -325,20 +332,13 @@ struct perfin_attr {
 
 struct perfin_id {
     uint64_t id;
-    uint32_t event; /* its number in the session; PERFIN_MARK, or PERFIN_TRACE + a tracepoint */
+    uint32_t event; /* the number of its attribute */
     uint64_t count; /* the value in the last sample, if samples have the values of their group */
-};
-
-/* In the place of an event's number: marks, and the tracepoints of scheduling events from PERFIN_TRACE on. */
-enum {
-    PERFIN_MARK = MKPERF_MODEL_EVENTS,
-    PERFIN_TRACE,
-    PERFIN_ATTRS = PERFIN_TRACE + MKPERF_TRACE_POINTS,
 };
 
 struct perfin_frame {
     unsigned nattrs; /* of events */
-    struct perfin_attr attr[PERFIN_ATTRS];
+    struct perfin_attr attr[PERFDATA_ATTRS];
     struct perfin_attr first; /* the first in the file, which defines the trailers of records */
     bool has_first, has_trace;
     struct perfin_id *id; /* sorted */

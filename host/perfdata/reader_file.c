@@ -143,11 +143,11 @@ static const char *add_attr(struct perfin_frame *f, const struct perfin_attr *a,
     uint32_t event = f->nattrs;
 
     if (a->type == PERF_TYPE_TRACEPOINT && point < MKPERF_TRACE_POINTS) {
-        event = PERFIN_TRACE + (uint32_t)point;
+        event = PERFDATA_TRACE_ATTR + (uint32_t)point;
         f->has_trace = true;
     } else if (a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_BPF_OUTPUT &&
                id == MKPERF_PERFDATA_MARK) {
-        event = PERFIN_MARK;
+        event = PERFDATA_MARK_ATTR;
     } else if (f->nattrs == MKPERF_MODEL_EVENTS) {
         return "more than 32 events";
     }

@@ -10,7 +10,7 @@
 enum { MARK_BYTES = 128 };
 
 struct raw_sample {
-    struct mkperf_sample out; /* its event may be PERFIN_MARK, or PERFIN_TRACE and above */
+    struct mkperf_sample out; /* its event is the number of an attribute */
     unsigned misc;
     uint64_t ip;
     uint32_t pid;
@@ -28,7 +28,7 @@ static void add_count(const struct perfin_reader *r, struct raw_sample *s, uint6
 {
     struct perfin_id *of = perfin_find_id(&r->frame, id);
 
-    if (of == NULL || of->event >= PERFIN_MARK) {
+    if (of == NULL || of->event >= PERFDATA_MARK_ATTR) {
         return;
     }
     uint64_t since = count - of->count;
@@ -115,14 +115,14 @@ static bool take_fields(const struct perfin_reader *r, struct perfin_cursor *c,
         s->chain = s->nchain <= c->n / 8 ? perfin_take(c, 8 * (size_t)s->nchain) : NULL;
         c->cut |= !s->chain;
     }
-    if (s->out.event >= PERFIN_MARK && type & PERF_SAMPLE_RAW) {
+    if (s->out.event >= PERFDATA_MARK_ATTR && type & PERF_SAMPLE_RAW) {
         s->nraw = perfin_take32(c);
         s->raw = perfin_take(c, s->nraw);
     }
     bool all = !(type & ~(uint64_t)PERFIN_FIELDS_READ);
     uint64_t weight = all && type & PERF_SAMPLE_WEIGHT ? perfin_take64(c) : 1;
     s->out.more = r->session.model.aggregate_ms != 0 && weight != 0 ? weight - 1 : 0;
-    s->longer = s->out.event < PERFIN_MARK && c->n > 0 && all;
+    s->longer = s->out.event < PERFDATA_MARK_ATTR && c->n > 0 && all;
     return !c->cut;
 }
 
@@ -274,7 +274,7 @@ static enum mkperf_status traced_pd(struct perfin_reader *r, uint32_t pid, bool 
 /* Reads the raw data of a tracepoint. */
 static enum mkperf_status read_sched_sample(struct perfin_reader *r, const struct raw_sample *s)
 {
-    enum mkperf_trace_point point = (enum mkperf_trace_point)(s->out.event - PERFIN_TRACE);
+    enum mkperf_trace_point point = (enum mkperf_trace_point)(s->out.event - PERFDATA_TRACE_ATTR);
     struct mkperf_sched out = {.time_ns = s->out.time_ns, .core = s->out.core};
     const uint8_t *raw = s->raw;
     bool is_switch = point == MKPERF_TRACE_SWITCH;
@@ -372,13 +372,13 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
     if (raw.longer) {
         return perfin_fail(r, "a sample is longer than its fields: it has more frames than nr");
     }
-    if (out->event == PERFIN_MARK) {
+    if (out->event == PERFDATA_MARK_ATTR) {
         return read_mark(r, &raw);
     }
-    if (out->event == PERFIN_TRACE + MKPERF_TRACE_QUEUE) {
+    if (out->event == PERFDATA_TRACE_ATTR + MKPERF_TRACE_QUEUE) {
         return read_queue_sample(r, &raw);
     }
-    if (out->event >= PERFIN_TRACE) {
+    if (out->event >= PERFDATA_TRACE_ATTR) {
         return read_sched_sample(r, &raw);
     }
     if (out->core >= MKPERF_MODEL_CORES) {

@@ -262,7 +262,7 @@ enum mkperf_status perfin_read_event_name(struct perfin_reader *r, struct perfin
     uint64_t what = perfin_take64(&c);
     const struct perfin_id *id = perfin_find_id(&r->frame, perfin_take64(&c));
 
-    if (what != PERF_EVENT_UPDATE_NAME || id == NULL || id->event >= PERFIN_MARK) {
+    if (what != PERF_EVENT_UPDATE_NAME || id == NULL || id->event >= PERFDATA_MARK_ATTR) {
         return MKPERF_OK;
     }
     if (c.cut || c.n == 0 || !memchr(c.p, 0, c.n)) {

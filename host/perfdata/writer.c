@@ -118,38 +118,27 @@ static void map_pd(struct mkperf_perfdata *w, uint32_t pd, uint32_t in)
 
 enum { NAME_ROOM = MKPERF_MODEL_NAME + 8, TEXT_ROOM = 128 };
 
-/* Writes an attribute with the id that its samples have, and the name that perf shows for it; NULL: that of a tracepoint, which
- * perf knows. trailers: also with the id of trailers, 1. */
-static void announce_attr(struct mkperf_perfdata *w, const uint8_t *attr, uint64_t id,
-                          bool trailers, const char *name)
+/* Writes an attribute with its id, and the name that perf shows for it. perf knows those of tracepoints. */
+static void announce_attr(struct mkperf_perfdata *w, unsigned number)
 {
+    char name[NAME_ROOM] = "mkperf:mark";
     struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_HEADER_ATTR, 0);
-    mkperf_put_data(&c, attr, PERF_ATTR_BYTES);
-    mkperf_put64(&c, id);
-    if (trailers) {
-        mkperf_put64(&c, 1);
+    perfdata_put_attr(&c, w, number);
+    mkperf_put64(&c, perfdata_attr_id(number));
+    if (number == PERFDATA_TRACE_ATTR && w->session.nevents == 0) {
+        mkperf_put64(&c, 1); /* the id of trailers, which no event has */
     }
     perfdata_end(&w->out, c);
-    if (name != NULL) {
+    if (number < PERFDATA_TRACE_ATTR) {
+        if (number != PERFDATA_MARK_ATTR) {
+            perfdata_event_name(&w->session.event[number], name, sizeof name);
+        }
         c = perfdata_begin(&w->out, PERF_RECORD_EVENT_UPDATE, 0);
         mkperf_put64(&c, PERF_EVENT_UPDATE_NAME);
-        mkperf_put64(&c, id);
+        mkperf_put64(&c, perfdata_attr_id(number));
         perfdata_put_text(&c, name, strlen(name));
         perfdata_end(&w->out, c);
     }
-}
-
-/* Writes the attribute and the name of the session's event i. */
-static void announce_event(struct mkperf_perfdata *w, unsigned i)
-{
-    const struct mkperf_event *event = &w->session.event[i];
-    uint8_t attr[PERF_ATTR_BYTES];
-    struct mkperf_put c = {attr};
-    char name[NAME_ROOM];
-
-    perfdata_event_name(event, name, sizeof name);
-    perfdata_put_attr(&c, w, i);
-    announce_attr(w, attr, i + 1, false, name);
 }
 
 static uint64_t kernel_address(uint64_t addr)
@@ -161,14 +150,7 @@ static void put_sample(struct mkperf_perfdata *w, const struct mkperf_sample *s)
 {
     bool kernel = s->flags & MKPERF_SAMPLE_KERNEL;
     char guest = mkperf_guest_letter(s->flags);
-    /* The number of events in the group of the sample's event whose values are in the sample. */
-    unsigned leader, group = 0;
-
-    for (unsigned i = s->event;
-         i < w->session.nevents && perfdata_is_read(&w->session, i, &leader) && leader == s->event;
-         i++) {
-        group++;
-    }
+    unsigned group = perfdata_counts_of(&w->session, s->event);
     struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_SAMPLE,
                                          kernel         ? PERF_RECORD_MISC_KERNEL
                                          : guest == 'g' ? PERF_RECORD_MISC_GUEST_KERNEL
@@ -358,14 +340,10 @@ static enum mkperf_status write_start(struct mkperf_perfdata *w, struct mkperf_e
         mkperf_put64(&c, PERF_PIPE_HEADER_BYTES);
         mkperf_outfile_write(&w->out, header, sizeof header);
         for (unsigned i = 0; i < w->session.nevents; i++) {
-            announce_event(w, i);
+            announce_attr(w, i);
         }
         for (unsigned i = 0; i < perfdata_trace_points(w); i++) {
-            uint8_t attr[PERF_ATTR_BYTES];
-            c.p = attr;
-            perfdata_put_trace_attr(&c, (enum mkperf_trace_point)i);
-            /* The first one has the id of trailers, too, if no event has it. */
-            announce_attr(w, attr, MKPERF_TRACE_ID + i, w->session.nevents == 0 && i == 0, NULL);
+            announce_attr(w, PERFDATA_TRACE_ATTR + i);
         }
         perfdata_pipe_features(w);
     } else {
@@ -460,7 +438,7 @@ static enum mkperf_status add_events(void *self, const struct mkperf_session *se
         unsigned i = w->session.nevents++;
         w->chains[i] = session->max_frames > 0;
         w->session.event[i] = session->event[i];
-        announce_event(w, i);
+        announce_attr(w, i);
     }
     return mkperf_outfile_status(&w->out, e);
 }
@@ -474,12 +452,8 @@ static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, stru
 
     MKPERF_TRY(write_start(w, e));
     if (!w->has_marks) {
-        uint8_t attr[PERF_ATTR_BYTES];
-        struct mkperf_put c = {attr};
-
-        perfdata_put_mark_attr(&c);
         w->has_marks = true;
-        announce_attr(w, attr, MKPERF_PERFDATA_MARK, false, "mkperf:mark");
+        announce_attr(w, PERFDATA_MARK_ATTR);
     }
     /* The text of a mark: "begin 7 request", "end 7 request", "point 0 ready". */
     snprintf(text, sizeof text, "%s %u %s", kinds[m->kind], m->id, m->name);

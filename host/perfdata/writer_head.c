@@ -41,33 +41,43 @@ static void put_head_attr(struct mkperf_put *c, uint32_t type, uint64_t config, 
     c->p += PERF_ATTR_BYTES - 48;
 }
 
-bool perfdata_is_read(const struct mkperf_session *s, unsigned i, unsigned *leader)
+unsigned perfdata_counts_of(const struct mkperf_session *s, unsigned i)
 {
-    uint32_t group = s->event[i].group;
-    unsigned first = i, last = i;
-    bool read = false;
+    unsigned n = 1;
 
-    while (group != 0 && first > 0 && s->event[first - 1].group == group) {
-        first--;
+    while (i + n < s->nevents && s->event[i + n].read &&
+           s->event[i + n].group == s->event[i].group) {
+        n++;
     }
-    while (group != 0 && last + 1 < s->nevents && s->event[last + 1].group == group) {
-        last++;
-    }
-    for (unsigned k = first; k <= last; k++) {
-        read |= s->event[k].read;
-    }
-    *leader = first;
-    return read && (i == first || s->event[i].read);
+    return n > 1 && !s->event[i].read ? n : 0;
 }
 
-void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_perfdata *w, unsigned i)
+uint64_t perfdata_attr_id(unsigned number)
 {
-    const struct mkperf_event *event = &w->session.event[i];
-    unsigned leader;
-    bool read = perfdata_is_read(&w->session, i, &leader);
+    return number < PERFDATA_MARK_ATTR ? number + 1
+                                       : MKPERF_PERFDATA_MARK + number - PERFDATA_MARK_ATTR;
+}
+
+void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_perfdata *w, unsigned number)
+{
+    if (number == PERFDATA_MARK_ATTR) {
+        put_head_attr(c, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, 1,
+                      PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW, 0,
+                      PERF_ATTR_EXCLUDE_GUEST);
+        return;
+    }
+    if (number >= PERFDATA_TRACE_ATTR) {
+        enum mkperf_trace_point point = (enum mkperf_trace_point)(number - PERFDATA_TRACE_ATTR);
+        bool lock = point == MKPERF_TRACE_LOCK_BEGIN || point == MKPERF_TRACE_LOCK_END;
+        put_head_attr(c, PERF_TYPE_TRACEPOINT, mkperf_trace_number(point), 1,
+                      PERF_SAMPLE_RAW | (lock ? PERF_SAMPLE_CALLCHAIN : 0), 0,
+                      PERF_ATTR_EXCLUDE_GUEST);
+        return;
+    }
+    const struct mkperf_event *event = &w->session.event[number];
+    bool read = event->read || perfdata_counts_of(&w->session, number) != 0;
     uint64_t flags = 0;
     uint32_t type = PERF_TYPE_RAW, config = event->code;
-
     for (const struct perfdata_generic *k = perfdata_generic; k->name != NULL; k++) {
         if (strcmp(k->name, event->name) == 0) {
             type = k->type;
@@ -81,18 +91,11 @@ void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_perfdata *w, un
     flags |= event->guest                                     ? PERF_ATTR_EXCLUDE_HOST
              : event->host || (event->kernel && !event->user) ? PERF_ATTR_EXCLUDE_GUEST
                                                               : 0;
-    put_head_attr(c, type, config, event->period != 0 ? event->period : event->frequency,
-                  PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | (w->chains[i] ? PERF_SAMPLE_CALLCHAIN : 0) |
-                      (read ? PERF_SAMPLE_READ : 0) |
-                      (w->session.aggregate_ms != 0 ? PERF_SAMPLE_WEIGHT : 0),
-                  read ? PERF_FORMAT_ID | PERF_FORMAT_GROUP : 0, flags);
-}
-
-void perfdata_put_mark_attr(struct mkperf_put *c)
-{
-    put_head_attr(c, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, 1,
-                  PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW, 0,
-                  PERF_ATTR_EXCLUDE_GUEST);
+    put_head_attr(
+        c, type, config, event->period != 0 ? event->period : event->frequency,
+        PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | (w->chains[number] ? PERF_SAMPLE_CALLCHAIN : 0) |
+            (read ? PERF_SAMPLE_READ : 0) | (w->session.aggregate_ms != 0 ? PERF_SAMPLE_WEIGHT : 0),
+        read ? PERF_FORMAT_ID | PERF_FORMAT_GROUP : 0, flags);
 }
 
 unsigned perfdata_trace_points(const struct mkperf_perfdata *w)
@@ -103,14 +106,6 @@ unsigned perfdata_trace_points(const struct mkperf_perfdata *w)
            : !w->session.sched     ? 0
            : several               ? MKPERF_TRACE_NO_QUEUES
                                    : MKPERF_TRACE_ONE_CORE;
-}
-
-void perfdata_put_trace_attr(struct mkperf_put *c, enum mkperf_trace_point point)
-{
-    bool lock = point == MKPERF_TRACE_LOCK_BEGIN || point == MKPERF_TRACE_LOCK_END;
-
-    put_head_attr(c, PERF_TYPE_TRACEPOINT, mkperf_trace_number(point), 1,
-                  PERF_SAMPLE_RAW | (lock ? PERF_SAMPLE_CALLCHAIN : 0), 0, PERF_ATTR_EXCLUDE_GUEST);
 }
 
 static void add_event_desc(struct mkperf_perfdata *w)
@@ -129,7 +124,7 @@ static void add_event_desc(struct mkperf_perfdata *w)
         perfdata_put_attr(&c, w, i);
         mkperf_put32(&c, 1);
         c.p += perfdata_string(c.p, name);
-        mkperf_put64(&c, i + 1);
+        mkperf_put64(&c, perfdata_attr_id(i));
     }
     perfdata_features_add(&w->head, HEADER_EVENT_DESC, buffer, (size_t)(c.p - buffer));
 }
@@ -263,7 +258,7 @@ static unsigned trailer_ids(const struct mkperf_perfdata *w)
 /* Writes the ids of all attributes, then the attributes, each with the place of its ids. */
 static void write_attrs(struct mkperf_perfdata *w)
 {
-    uint8_t buffer[(MKPERF_MODEL_EVENTS + MKPERF_TRACE_POINTS + 1) * (8 + PERF_ATTR_BYTES + 16)];
+    uint8_t buffer[PERFDATA_ATTRS * (8 + PERF_ATTR_BYTES + 16)];
     struct mkperf_put c = {buffer};
     unsigned n = w->session.nevents, all = n + perfdata_trace_points(w);
     uint64_t at = PERF_HEADER_BYTES;
@@ -272,16 +267,12 @@ static void write_attrs(struct mkperf_perfdata *w)
         mkperf_put64(&c, 1);
     }
     for (unsigned i = 0; i < all; i++) {
-        mkperf_put64(&c, i < n ? i + 1 : MKPERF_TRACE_ID + i - n);
+        mkperf_put64(&c, perfdata_attr_id(i < n ? i : PERFDATA_TRACE_ATTR + i - n));
     }
     for (unsigned i = 0; i < all; i++) {
         uint64_t size = i == 0 && trailer_ids(w) ? 16 : 8;
 
-        if (i < n) {
-            perfdata_put_attr(&c, w, i);
-        } else {
-            perfdata_put_trace_attr(&c, (enum mkperf_trace_point)(i - n));
-        }
+        perfdata_put_attr(&c, w, i < n ? i : PERFDATA_TRACE_ATTR + i - n);
         mkperf_put64(&c, at);
         mkperf_put64(&c, size);
         at += size;
