@@ -89,7 +89,8 @@ struct queue {
 };
 
 struct mkperf_merge {
-    uint32_t awaited; /* mask of queues */
+    struct mkperf_sink to; /* the first member, because this sink relays */
+    uint32_t awaited;      /* mask of queues */
     struct queue queue[QUEUES];
     size_t words;         /* words in all queues together */
     uint64_t newest_ns;   /* time of the newest entry of all cores */
@@ -97,9 +98,12 @@ struct mkperf_merge {
     uint64_t unordered;
 };
 
-struct mkperf_merge *mkperf_merge_new(void)
+struct mkperf_merge *mkperf_merge_new(struct mkperf_sink to)
 {
-    return mkperf_xcalloc(1, sizeof(struct mkperf_merge));
+    struct mkperf_merge *m = mkperf_xcalloc(1, sizeof *m);
+
+    m->to = to;
+    return m;
 }
 
 void mkperf_merge_free(struct mkperf_merge *m)
@@ -156,8 +160,7 @@ static struct queue *oldest(struct mkperf_merge *m, uint64_t *time_ns)
     return found;
 }
 
-enum mkperf_status mkperf_merge_release(struct mkperf_merge *m, bool all,
-                                        const struct mkperf_sink *to, struct mkperf_error *e)
+enum mkperf_status mkperf_merge_release(struct mkperf_merge *m, bool all, struct mkperf_error *e)
 {
     /* The time up to which no core can send an older sample, unless it is late. */
     uint64_t waited = m->newest_ns > MKPERF_MERGE_WAIT_NS ? m->newest_ns - MKPERF_MERGE_WAIT_NS : 0;
@@ -183,77 +186,92 @@ enum mkperf_status mkperf_merge_release(struct mkperf_merge *m, bool all,
         m->unordered += w.time_ns < m->released_ns;
         m->released_ns = w.time_ns < m->released_ns ? m->released_ns : w.time_ns;
         if (w.kind == EVENT) {
-            status = mkperf_sink_sched(to, &w.sched, e);
+            status = mkperf_sink_sched(&m->to, &w.sched, e);
         } else if (w.kind == READING) {
-            status = mkperf_sink_queue_reading(to, &w.reading, e);
+            status = mkperf_sink_queue_reading(&m->to, &w.reading, e);
         } else {
             w.sample.callers = (const struct mkperf_chain *)(const void *)(at + HEAD);
             w.sample.reads = (const struct mkperf_read *)(const void *)(at + w.reads);
-            status = mkperf_sink_sample(to, &w.sample, e);
+            status = mkperf_sink_sample(&m->to, &w.sample, e);
         }
         MKPERF_TRY(status);
     }
     return MKPERF_OK;
 }
 
-static enum mkperf_status note_arrival(struct mkperf_merge *m, struct queue *q, uint64_t time_ns,
-                                       const struct mkperf_sink *to, struct mkperf_error *e)
+/* Makes an entry wait in the queue of a core. Returns where it is, for its parts behind the head. */
+static uint64_t *add_entry(struct mkperf_merge *m, uint32_t core, const struct waiting *w)
 {
-    q->newest_ns = time_ns;
-    m->newest_ns = time_ns > m->newest_ns ? time_ns : m->newest_ns;
-    return m->words * WORD > MKPERF_MERGE_BYTES ? mkperf_merge_release(m, false, to, e) : MKPERF_OK;
+    assert(core < MKPERF_MAX_CORES);
+    struct queue *q = &m->queue[w->kind == SAMPLE ? core : MKPERF_MAX_CORES + core];
+    uint64_t *at = reserve(q, w->words);
+
+    memcpy(at, w, sizeof *w);
+    q->tail += w->words;
+    q->newest_ns = w->time_ns;
+    m->words += w->words;
+    m->newest_ns = w->time_ns > m->newest_ns ? w->time_ns : m->newest_ns;
+    return at;
 }
 
-enum mkperf_status mkperf_merge_add(struct mkperf_merge *m, const struct mkperf_sample *sample,
-                                    const struct mkperf_sink *to, struct mkperf_error *e)
+static enum mkperf_status merge_sample(void *self, const struct mkperf_sample *sample,
+                                       struct mkperf_error *e)
 {
-    assert(sample->core < MKPERF_MAX_CORES);
-    struct queue *q = &m->queue[sample->core];
-
     size_t chain = offsetof(struct mkperf_chain, caller) +
                    sample->callers->n * sizeof sample->callers->caller[0];
     size_t reads = sample->nreads * sizeof *sample->reads;
     struct waiting w = {
         .time_ns = sample->time_ns, .reads = (uint32_t)(HEAD + words_of(chain)), .sample = *sample};
     w.words = w.reads + (uint32_t)words_of(reads);
-    uint64_t *at = reserve(q, w.words);
-    memcpy(at, &w, sizeof w);
+    uint64_t *at = add_entry(self, sample->core, &w);
     memcpy(at + HEAD, sample->callers, chain);
     if (reads != 0) {
         memcpy(at + w.reads, sample->reads, reads);
     }
-    q->tail += w.words;
-    m->words += w.words;
-    return note_arrival(m, q, sample->time_ns, to, e);
+    (void)e;
+    return MKPERF_OK;
 }
 
-static enum mkperf_status add_event(struct mkperf_merge *m, uint32_t core, const struct waiting *w,
-                                    const struct mkperf_sink *to, struct mkperf_error *e)
-{
-    assert(core < MKPERF_MAX_CORES);
-    struct queue *q = &m->queue[MKPERF_MAX_CORES + core];
-
-    memcpy(reserve(q, HEAD), w, sizeof *w);
-    q->tail += HEAD;
-    m->words += HEAD;
-    return note_arrival(m, q, w->time_ns, to, e);
-}
-
-enum mkperf_status mkperf_merge_add_sched(struct mkperf_merge *m, const struct mkperf_sched *event,
-                                          const struct mkperf_sink *to, struct mkperf_error *e)
+static enum mkperf_status merge_event(void *self, const struct mkperf_sched *event,
+                                      struct mkperf_error *e)
 {
     const struct waiting w = {
         .time_ns = event->time_ns, .words = HEAD, .kind = EVENT, .sched = *event};
 
-    return add_event(m, event->core, &w, to, e);
+    (void)e;
+    (void)add_entry(self, event->core, &w);
+    return MKPERF_OK;
 }
 
-enum mkperf_status mkperf_merge_add_reading(struct mkperf_merge *m,
-                                            const struct mkperf_queue_reading *reading,
-                                            const struct mkperf_sink *to, struct mkperf_error *e)
+static enum mkperf_status merge_reading(void *self, const struct mkperf_queue_reading *reading,
+                                        struct mkperf_error *e)
 {
     const struct waiting w = {
         .time_ns = reading->time_ns, .words = HEAD, .kind = READING, .reading = *reading};
 
-    return add_event(m, reading->core, &w, to, e);
+    (void)e;
+    (void)add_entry(self, reading->core, &w);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status merge_flush(void *self, struct mkperf_error *e)
+{
+    struct mkperf_merge *m = self;
+
+    MKPERF_TRY(mkperf_merge_release(m, false, e));
+    return mkperf_sink_flush(&m->to, e);
+}
+
+struct mkperf_sink mkperf_merge_sink(struct mkperf_merge *m)
+{
+    static const struct mkperf_sink_ops ops = {
+        .reads = true,
+        .relays = true,
+        .sample = merge_sample,
+        .sched = merge_event,
+        .queue_reading = merge_reading,
+        .flush = merge_flush,
+    };
+
+    return (struct mkperf_sink){.ops = &ops, .self = m};
 }

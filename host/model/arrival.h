@@ -37,11 +37,12 @@ void mkperf_chain_prepare(struct mkperf_chain_forms *c, uint32_t pd, uint64_t lr
 /*
  * Merges samples and scheduling events of several cores into one order of time.
  *
- * Owns: the entries that wait for what other cores send. Called by the stream decoder with each sample, each event
- * and each reading of a queue, in the order of its core; hands them to a sink. An entry is released when every core
- * has sent a later sample, and a later event if the session has both. A core that is MKPERF_MERGE_WAIT_NS behind the
- * newest sample is not waited for: it may be idle. Memory is bounded by MKPERF_MERGE_BYTES: beyond that the oldest
- * sample is released. Nothing is lost: what follows a later sample was released is passed on, and counted.
+ * Owns: the entries that wait for what other cores send. It is a relay (model.h). The stream decoder calls it with each
+ * sample, each event and each reading of a queue, in the order of its core, and with `flush` behind each message. An entry
+ * is released when every core has sent a later sample, and a later event if the session has both. A core that is
+ * MKPERF_MERGE_WAIT_NS behind the newest sample is not waited for: it may be idle. After a `flush` at most MKPERF_MERGE_BYTES
+ * wait: beyond that the oldest entries are released. Nothing is lost: what follows a later sample was released is passed on, and
+ * counted.
  */
 
 #define MKPERF_MERGE_WAIT_NS UINT64_C(1000000000) /* one second of the target's time */
@@ -49,29 +50,18 @@ enum { MKPERF_MERGE_BYTES = 8 << 20 };
 
 struct mkperf_merge;
 
-struct mkperf_merge *mkperf_merge_new(void);
+struct mkperf_merge *mkperf_merge_new(struct mkperf_sink to);
 void mkperf_merge_free(struct mkperf_merge *m); /* NULL: nothing. Samples in it are dropped */
 
 /* Sets the masks of the cores of which samples, and events, are waited for from now on, in addition
  * to cores that sent some. */
 void mkperf_merge_await(struct mkperf_merge *m, uint32_t samples, uint32_t events);
 
-/* Takes a copy of a sample; its core is below MKPERF_MAX_CORES. May release older ones. Errors: the sink's. */
-enum mkperf_status mkperf_merge_add(struct mkperf_merge *m, const struct mkperf_sample *sample,
-                                    const struct mkperf_sink *to, struct mkperf_error *e);
+/* Returns the relay, for samples, events and readings of cores below MKPERF_MAX_CORES. */
+struct mkperf_sink mkperf_merge_sink(struct mkperf_merge *m);
 
-/* Adds a scheduling event, like mkperf_merge_add. */
-enum mkperf_status mkperf_merge_add_sched(struct mkperf_merge *m, const struct mkperf_sched *event,
-                                          const struct mkperf_sink *to, struct mkperf_error *e);
-
-/* Adds a reading of a queue, in one order with the events of its core. */
-enum mkperf_status mkperf_merge_add_reading(struct mkperf_merge *m,
-                                            const struct mkperf_queue_reading *reading,
-                                            const struct mkperf_sink *to, struct mkperf_error *e);
-
-/* Passes on all that waits and that no core can precede any more. all: passes on the rest, too. Errors: the sink's. */
-enum mkperf_status mkperf_merge_release(struct mkperf_merge *m, bool all,
-                                        const struct mkperf_sink *to, struct mkperf_error *e);
+/* Passes on what no core can precede any more; all: the rest, too. Errors: those of the sink behind the merge. */
+enum mkperf_status mkperf_merge_release(struct mkperf_merge *m, bool all, struct mkperf_error *e);
 
 /* Returns how many samples and events were released after a later one. */
 uint64_t mkperf_merge_unordered(const struct mkperf_merge *m);

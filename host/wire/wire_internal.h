@@ -32,16 +32,6 @@ enum mkperf_status stream_begin(struct mkperf_stream *s, struct mkperf_error *e)
 enum mkperf_status stream_announce(struct mkperf_stream *s, struct mkperf_error *e);
 /* Begins to merge samples if the target samples several cores, or if `core` is not 0. */
 void stream_cores_begin(struct mkperf_stream *s, uint32_t core);
-/* Passes a sample, or an event, on to the sink, in the order of all cores. */
-enum mkperf_status stream_emit(struct mkperf_stream *s, const struct mkperf_sample *sample,
-                               struct mkperf_error *e);
-enum mkperf_status stream_emit_reading(struct mkperf_stream *s,
-                                       const struct mkperf_queue_reading *reading,
-                                       struct mkperf_error *e);
-enum mkperf_status stream_emit_sched(struct mkperf_stream *s, const struct mkperf_sched *event,
-                                     struct mkperf_error *e);
-/* Passes on, after a message, what need not wait for another core; with `all` the rest, too. */
-enum mkperf_status stream_release(struct mkperf_stream *s, bool all, struct mkperf_error *e);
 /* Counts a loss and reports it to the sink. */
 enum mkperf_status stream_lost(struct mkperf_stream *s, const struct mkperf_lost *lost,
                                struct mkperf_error *e);

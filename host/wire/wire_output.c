@@ -34,22 +34,20 @@ uint64_t stream_time(struct mkperf_stream *s, uint64_t ticks, uint64_t hz)
 
 void stream_cores_begin(struct mkperf_stream *s, uint32_t core)
 {
-    if (s->order.merge == NULL && s->session.cores <= 1 && core == 0 && !s->order.off_cpu_on) {
+    if (s->order.merge == NULL && s->session.cores <= 1 && core == 0 &&
+        s->order.off_cpu.event == MKPERF_MODEL_EVENTS) {
         return;
     }
-    s->order.merge = s->order.merge != NULL ? s->order.merge : mkperf_merge_new();
+    if (s->order.merge == NULL) {
+        s->order.merge = mkperf_merge_new(mkperf_off_cpu_sink(&s->order.off_cpu));
+        s->order.to = mkperf_merge_sink(s->order.merge);
+    }
     s->totals.ncores = s->session.cores > s->totals.ncores ? s->session.cores : s->totals.ncores;
     s->totals.ncores = core >= s->totals.ncores ? core + 1 : s->totals.ncores;
     uint32_t cores = s->session.core_mask != 0 ? s->session.core_mask
                                                : (UINT32_C(1) << s->session.cores) - 1;
     mkperf_merge_await(s->order.merge, s->session.nevents != 0 ? cores : 0,
                        s->sched.running ? cores : 0);
-}
-
-/* Returns the sink to which the merge releases samples. */
-static const struct mkperf_sink *sink_of(const struct mkperf_stream *s)
-{
-    return s->order.off_cpu_on ? &s->order.off_cpu_sink : &s->config.sink;
 }
 
 enum mkperf_status stream_announce(struct mkperf_stream *s, struct mkperf_error *e)
@@ -79,45 +77,6 @@ enum mkperf_status stream_begin(struct mkperf_stream *s, struct mkperf_error *e)
     stream_cores_begin(s, 0);
     MKPERF_TRY(mkperf_sink_begin(&s->config.sink, &s->session, e));
     return stream_announce(s, e);
-}
-
-enum mkperf_status stream_emit(struct mkperf_stream *s, const struct mkperf_sample *sample,
-                               struct mkperf_error *e)
-{
-    assert(s->began && sample->pd < s->announced);
-    return s->order.merge != NULL ? mkperf_merge_add(s->order.merge, sample, sink_of(s), e)
-                                  : mkperf_sink_sample(&s->config.sink, sample, e);
-}
-
-enum mkperf_status stream_emit_sched(struct mkperf_stream *s, const struct mkperf_sched *event,
-                                     struct mkperf_error *e)
-{
-    const struct mkperf_sink *sink = sink_of(s);
-
-    assert(s->began);
-    if (!s->session.sched || !MKPERF_SINK_HAS(sink, sched)) { /* a gap in readings is in no event */
-        return MKPERF_OK;
-    }
-    return s->order.merge != NULL ? mkperf_merge_add_sched(s->order.merge, event, sink, e)
-                                  : mkperf_sink_sched(sink, event, e);
-}
-
-enum mkperf_status stream_release(struct mkperf_stream *s, bool all, struct mkperf_error *e)
-{
-    return s->order.merge != NULL ? mkperf_merge_release(s->order.merge, all, sink_of(s), e)
-                                  : MKPERF_OK;
-}
-
-enum mkperf_status stream_emit_reading(struct mkperf_stream *s,
-                                       const struct mkperf_queue_reading *reading,
-                                       struct mkperf_error *e)
-{
-    const struct mkperf_sink *sink = sink_of(s);
-
-    assert(s->began);
-    s->totals.queue_readings++;
-    return s->order.merge != NULL ? mkperf_merge_add_reading(s->order.merge, reading, sink, e)
-                                  : mkperf_sink_queue_reading(sink, reading, e);
 }
 
 uint32_t stream_lost_core(const struct mkperf_stream *s)

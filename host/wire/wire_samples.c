@@ -196,7 +196,7 @@ static enum mkperf_status decode_samples(struct mkperf_stream *s, uint64_t *unkn
         bool inferred = (slot->flags & MKPERF_SAMPLE_CALLERS) != 0 &&
                         (slot->confidence == MKPERF_PROVED || slot->confidence == MKPERF_INFERRED);
         s->totals.inferred_callers += inferred ? count : 0;
-        MKPERF_TRY(stream_emit(s, &sample, e));
+        MKPERF_TRY(mkperf_sink_sample(&s->order.to, &sample, e));
     }
     *unknown += b->m.pc_count - c.i;
     if (next < b->nchains && !define_until(s, UINT32_MAX, &next, &decoded)) {
@@ -281,6 +281,5 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
         };
         MKPERF_TRY(stream_lost(s, &theirs, e));
     }
-    MKPERF_TRY(stream_release(s, false, e));
-    return mkperf_sink_flush(&s->config.sink, e);
+    return mkperf_sink_flush(&s->order.to, e);
 }

@@ -88,7 +88,7 @@ static enum mkperf_status pass_gap(struct mkperf_stream *s, struct mkperf_stream
     c->missing = 0;
     c->running = MKPERF_SCHED_NOBODY;
     c->page = 0;
-    return stream_emit_sched(s, &gap, e);
+    return s->session.sched ? mkperf_sink_sched(&s->order.to, &gap, e) : MKPERF_OK;
 }
 
 static enum mkperf_status emit_event(struct mkperf_stream *s, struct mkperf_stream_core *c,
@@ -120,7 +120,7 @@ static enum mkperf_status emit_event(struct mkperf_stream *s, struct mkperf_stre
     if (code->kind == MKPERF_SCHED_SWITCH) {
         c->running = code->pd;
     }
-    return stream_emit_sched(s, &event, e);
+    return s->session.sched ? mkperf_sink_sched(&s->order.to, &event, e) : MKPERF_OK;
 }
 
 /* The numbers of readings in a message, in the order of their events. */
@@ -181,7 +181,8 @@ static enum mkperf_status decode_reading(struct mkperf_stream *s, struct mkperf_
             .head = index_of(c, place[0], image->queue[i].bits),
             .tail = index_of(c, place[1], image->queue[i].bits),
         };
-        MKPERF_TRY(stream_emit_reading(s, &reading, e));
+        s->totals.queue_readings++;
+        MKPERF_TRY(mkperf_sink_queue_reading(&s->order.to, &reading, e));
     }
     return MKPERF_OK;
 }
@@ -189,8 +190,6 @@ static enum mkperf_status decode_reading(struct mkperf_stream *s, struct mkperf_
 enum mkperf_status stream_sched(struct mkperf_stream *s, const mkperf_Sched *m,
                                 struct mkperf_error *e)
 {
-    const struct mkperf_sink *sink = &s->config.sink;
-
     if (!stream_tick_hz_ok(m->tick_hz) || m->core >= MKPERF_MAX_CORES ||
         m->code_bits > MAX_CODE_BITS) {
         s->malformed++;
@@ -274,6 +273,5 @@ enum mkperf_status stream_sched(struct mkperf_stream *s, const mkperf_Sched *m,
         MKPERF_TRY(known->reading ? decode_reading(s, c, m->core, &numbers, ns, e)
                                   : emit_event(s, c, m->core, known, ns, e));
     }
-    MKPERF_TRY(stream_release(s, false, e));
-    return mkperf_sink_flush(sink, e);
+    return mkperf_sink_flush(&s->order.to, e);
 }

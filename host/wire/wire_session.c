@@ -90,7 +90,6 @@ static enum mkperf_status adopt_events(struct mkperf_stream *s, const mkperf_Ses
     bool of_queues = m->words != 0 && image != NULL &&
                      mkperf_image_words(image, word, s->sched.place) == m->words;
     s->sched.words = of_queues ? m->words : 0;
-    s->order.off_cpu_on = m->sched && m->off_cpu;
     memset(s->event_of, -1, sizeof s->event_of);
     for (unsigned i = 0; i < m->events_count; i++) {
         struct mkperf_event event;
@@ -162,7 +161,7 @@ static enum mkperf_status close_session(struct mkperf_stream *s, bool over, stru
 {
     const mkperf_Status *t = &s->status;
 
-    MKPERF_TRY(stream_release(s, true, e));
+    MKPERF_TRY(s->order.merge != NULL ? mkperf_merge_release(s->order.merge, true, e) : MKPERF_OK);
     mkperf_off_cpu_close(&s->order.off_cpu);
     if (!s->has_session || (!s->has_status && !s->numbered)) {
         return MKPERF_OK; /* nothing was sampled */

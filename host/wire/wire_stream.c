@@ -17,9 +17,9 @@ struct mkperf_stream *mkperf_stream_new(const struct mkperf_stream_config *confi
     s->totals.complete = true;
     s->clock.pause_ns = PAUSE_NS;
     s->config.sink = mkperf_sink_in_order(config->sink, &s->sink_order);
-    s->order.off_cpu.to = s->config.sink;
-    s->order.off_cpu.totals = &s->totals;
-    s->order.off_cpu_sink = mkperf_off_cpu_sink(&s->order.off_cpu);
+    s->order.to = s->config.sink;
+    s->order.off_cpu = (struct mkperf_off_cpu){
+        .to = s->config.sink, .event = MKPERF_MODEL_EVENTS, .totals = &s->totals};
     memset(s->event_of, -1, sizeof s->event_of);
     return s;
 }

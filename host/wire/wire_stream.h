@@ -113,10 +113,9 @@ struct mkperf_stream_clock {
 
 /* Samples and events between the decoders and the sink (wire_output.c). */
 struct mkperf_stream_order {
+    struct mkperf_sink to;      /* gets samples, events and readings: the merge, or config.sink */
     struct mkperf_merge *merge; /* NULL: one core, so that no order has to be made */
-    bool off_cpu_on;            /* the session has samples of blocked threads */
     struct mkperf_off_cpu off_cpu;
-    struct mkperf_sink off_cpu_sink;
 };
 
 struct mkperf_stream_slot {

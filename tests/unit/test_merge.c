@@ -39,7 +39,6 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
 }
 
 static const struct mkperf_sink_ops ops = {.reads = true, .sample = on_sample};
-static const struct mkperf_sink sink = {.ops = &ops};
 static unsigned added;
 
 static void add(struct mkperf_merge *m, uint32_t core, uint64_t time_ns, unsigned callers)
@@ -47,6 +46,7 @@ static void add(struct mkperf_merge *m, uint32_t core, uint64_t time_ns, unsigne
     struct mkperf_chain chain = {.n = callers};
     struct mkperf_read read[2] = {{1, 5}, {2, time_ns + 1}};
     struct mkperf_sample s = {.time_ns = time_ns, .core = core, .callers = &chain};
+    const struct mkperf_sink merge = mkperf_merge_sink(m);
     struct mkperf_error e;
 
     if (callers != 0) {
@@ -54,14 +54,14 @@ static void add(struct mkperf_merge *m, uint32_t core, uint64_t time_ns, unsigne
     }
     s.nreads = callers % 3;
     s.reads = read;
-    assert_int_equal(mkperf_merge_add(m, &s, &sink, &e), MKPERF_OK);
+    assert_int_equal(mkperf_sink_sample(&merge, &s, &e), MKPERF_OK);
     added++;
     out.held = added - out.n > out.held ? added - out.n : out.held;
 }
 
 static struct mkperf_merge *begin(uint32_t awaited)
 {
-    struct mkperf_merge *m = mkperf_merge_new();
+    struct mkperf_merge *m = mkperf_merge_new((struct mkperf_sink){.ops = &ops});
 
     memset(&out, 0, sizeof out);
     added = 0;
@@ -71,9 +71,11 @@ static struct mkperf_merge *begin(uint32_t awaited)
 
 static void release(struct mkperf_merge *m, bool all)
 {
+    const struct mkperf_sink merge = mkperf_merge_sink(m);
     struct mkperf_error e;
 
-    assert_int_equal(mkperf_merge_release(m, all, &sink, &e), MKPERF_OK);
+    assert_int_equal(all ? mkperf_merge_release(m, true, &e) : mkperf_sink_flush(&merge, &e),
+                     MKPERF_OK);
 }
 
 static void assert_ordered(void)
@@ -174,11 +176,13 @@ static void events_are_merged_too(void **state)
 {
     static const struct mkperf_sink_ops both = {
         .reads = true, .sample = on_sample, .sched = on_event};
-    const struct mkperf_sink to = {.ops = &both};
-    struct mkperf_merge *m = begin(3);
+    struct mkperf_merge *m = mkperf_merge_new((struct mkperf_sink){.ops = &both});
+    const struct mkperf_sink merge = mkperf_merge_sink(m);
     struct mkperf_error e;
 
     (void)state;
+    memset(&out, 0, sizeof out);
+    added = 0;
     mkperf_merge_await(m, 3, 3);
     for (unsigned i = 1; i <= 100; i++) {
         add(m, i % 2, (uint64_t)i * MS, i % 3);
@@ -187,9 +191,9 @@ static void events_are_merged_too(void **state)
         assert_int_equal(out.n, 0);
         for (unsigned i = 1; i <= 100; i++) {
             const struct mkperf_sched s = {.time_ns = (uint64_t)i * MS, .core = core, .irq = i};
-            assert_int_equal(mkperf_merge_add_sched(m, &s, &to, &e), MKPERF_OK);
+            assert_int_equal(mkperf_sink_sched(&merge, &s, &e), MKPERF_OK);
         }
-        assert_int_equal(mkperf_merge_release(m, core == 1, &to, &e), MKPERF_OK);
+        release(m, core == 1);
     }
     assert_int_equal(out.n, 100);
     assert_int_equal(events, 200);
@@ -206,6 +210,7 @@ static void memory_is_bounded(void **state)
     (void)state;
     for (unsigned i = 0; i < N; i++) { /* 100,000 in 0.1 s, 16 callers each */
         add(m, 0, 1000 * ((uint64_t)i + 1), 16);
+        release(m, false);
     }
     assert_true(out.n > 0);
     assert_true((size_t)out.held * 16 * sizeof(struct mkperf_caller) <= MKPERF_MERGE_BYTES);
@@ -241,8 +246,8 @@ static void readings_keep_their_place(void **state)
 {
     static const struct mkperf_sink_ops both = {.sched = pass_event, .queue_reading = on_reading};
     static const unsigned expected[] = {1000, 0, 1001, 1, 1000, 0};
-    const struct mkperf_sink to = {.ops = &both};
-    struct mkperf_merge *m = mkperf_merge_new();
+    struct mkperf_merge *m = mkperf_merge_new((struct mkperf_sink){.ops = &both});
+    const struct mkperf_sink merge = mkperf_merge_sink(m);
     struct mkperf_error e;
 
     (void)state;
@@ -255,10 +260,10 @@ static void readings_keep_their_place(void **state)
             .time_ns = t, .core = i == 2, .head = t + 1, .tail = t + 2};
         const struct mkperf_sched s = {.time_ns = t, .core = i == 2};
 
-        assert_int_equal(mkperf_merge_add_reading(m, &r, &to, &e), MKPERF_OK);
-        assert_int_equal(mkperf_merge_add_sched(m, &s, &to, &e), MKPERF_OK);
+        assert_int_equal(mkperf_sink_queue_reading(&merge, &r, &e), MKPERF_OK);
+        assert_int_equal(mkperf_sink_sched(&merge, &s, &e), MKPERF_OK);
     }
-    assert_int_equal(mkperf_merge_release(m, true, &to, &e), MKPERF_OK);
+    assert_int_equal(mkperf_merge_release(m, true, &e), MKPERF_OK);
     assert_int_equal(npassed, 6);
     assert_memory_equal(passed, expected, sizeof expected);
     mkperf_merge_free(m);
