@@ -62,8 +62,8 @@ enum mkperf_status mkperf_input_read(const char *path, const struct mkperf_input
  *
  * Owns: what is in a snapshot, and the replay. input.c decides whether there is one.
  *
- *      first time    reader ─► outer ─► checks ─► inner ─► sink          inner, at the end: session, PDs, totals, and the
- *                                                                        members that the question lists ─► snapshot
+ *      first time    reader ─► checks ─► asked ─► sink          asked, at the end: session, PDs, totals, and the
+ *                                                               members that the question lists ─► snapshot
  *      next time     snapshot ─► begin, pd, pd, ..., the listed members, end ─► sink
  *
  * Concept: a snapshot has the members as they are just before `end`. So `begin` and `pd` open ELFs as always, `end` draws its
@@ -85,38 +85,24 @@ struct mkperf_question {
     void *self;
 };
 
-struct mkperf_asked_pd {
-    struct mkperf_pd pd; /* the first member; it owns its texts (mkperf_pd_rows) */
-    bool recorded;       /* The recording shows that the PD is mkperf's own. */
-};
-
-struct mkperf_asked_relay {
-    struct mkperf_sink to; /* The first member, because this is a relay (model.h). */
-    struct mkperf_asked *asked;
-};
-
 struct mkperf_asked {
-    struct mkperf_asked_relay outer, inner;
+    struct mkperf_sink to; /* The first member, because this is a relay (model.h). */
     const struct mkperf_question *question;
     struct mkperf_shape_bytes bytes; /* They are the snapshot, after `end`. */
     /* The first part of the snapshot. The members of the question follow it. */
     struct mkperf_session
         *session; /* The first one is that of `begin`, each later one that of an `events`. */
     unsigned sessions, session_room;
-    struct mkperf_asked_pd *pd;
+    struct mkperf_pd *pd; /* They own their texts (mkperf_pd_rows). */
     unsigned pds, pd_room;
-    struct mkperf_totals *totals; /* There is one. Its pointers are NULL. */
-    unsigned ntotals, totals_room;
+    struct mkperf_totals totals;              /* Its pointers are NULL. */
     struct mkperf_interactions *interactions; /* There is one, or none. */
-    unsigned ninteractions, interactions_room;
-    bool recorded; /* mkperf_asked_pd.recorded of the PD that is between the two relays */
+    unsigned ninteractions;
 };
 extern const struct mkperf_shape_row mkperf_asked_rows[];
 
-/* Each returns a relay of a reading, which passes calls on to `to`. The inner one is in front of the question's sink.
- * The outer one is in front of the relay that marks mkperf's own PDs. */
-struct mkperf_sink mkperf_asked_inner(struct mkperf_asked *a, struct mkperf_sink to);
-struct mkperf_sink mkperf_asked_outer(struct mkperf_asked *a, struct mkperf_sink to);
+/* Returns the relay of a reading in front of the question's sink. */
+struct mkperf_sink mkperf_asked_sink(struct mkperf_asked *a, struct mkperf_sink to);
 
 /* Fills the sink from a snapshot. False: it has to be read from the recording, and nothing has reached the sink. */
 bool mkperf_asked_replay(struct mkperf_asked *a, const struct mkperf_sink *sink, const uint8_t *p,

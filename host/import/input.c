@@ -213,12 +213,9 @@ static enum mkperf_status read_input(const char *path, const struct mkperf_input
         return mkperf_sink_finish(sink, e->status, NULL, e);
     }
     struct mkperf_checks *checks = mkperf_checks_new(
-        asked != NULL ? mkperf_asked_inner(asked, *sink) : *sink, NULL, inputs[format].checked);
-    struct mkperf_sink outer = mkperf_checks_sink(checks);
-    if (asked != NULL) {
-        outer = mkperf_asked_outer(asked, outer);
-    }
-    enum mkperf_status status = inputs[format].read(path, fd, in, &outer, e);
+        asked != NULL ? mkperf_asked_sink(asked, *sink) : *sink, NULL, inputs[format].checked);
+    const struct mkperf_sink checked = mkperf_checks_sink(checks);
+    enum mkperf_status status = inputs[format].read(path, fd, in, &checked, e);
 
     mkperf_checks_free(checks);
     /* Errors of an output name it already; those of what was read may be a sink's, which does not know the file. */
