@@ -279,17 +279,17 @@ static void add_latencies(struct report_comparison *d, unsigned side, unsigned r
         *to = (struct report_change){
             .text = {mkperf_xstrdup(mkperf_latency_kind_names[row->kind]), report_pair(row, ", ")}};
         const struct mkperf_log_histogram *h = row->of;
-        double n = (double)row->count, mean = (double)row->total / n, squares = 0;
+        double n = (double)h->count, mean = (double)h->total / n, squares = 0;
 
-        for (unsigned k = 0; row->count != 0 && k < h->room; k++) {
+        for (unsigned k = 0; h->count != 0 && k < h->room; k++) {
             /* The variance is that of values that are evenly distributed in their bucket. */
             double from = (double)mkperf_log_bucket_from(k);
             double width = (double)mkperf_log_bucket_from(k + 1) - from;
             squares += (double)h->in[k] * (pow(from + width / 2 - mean, 2) + width * width / 12);
         }
-        if (row->count != 0) {
+        if (h->count != 0) {
             to->run[side][run] = mean / 1e3;
-            to->of[side].n = row->count;
+            to->of[side].n = h->count;
             to->of[side].variance = squares / n / 1e6 / n / pow(d->runs[side], 2);
             to->of[side].runs = 1;
         }

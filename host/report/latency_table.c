@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Latencies and critical paths as tables, see report.h. Times are microseconds with three decimals. */
+/*
+ * Latencies, critical paths and end-to-end paths, as tables and as values for programs; see report.h. Times in tables are
+ * microseconds with three decimals.
+ */
 #include "report.h"
 
 #include "export/formats.h"
@@ -34,23 +37,33 @@ static const struct latencies {
   wake_ups = {1U << MKPERF_LATENCY_NOTIFY | 1U << MKPERF_LATENCY_IRQ, true,
               "wake-ups: from the notification or interrupt until its PD runs"};
 
-const char report_times_titles[] = "     count           mean           50 %           90 %"
+static const char times_titles[] = "     count           mean           50 %           90 %"
                                    "           99 %         99.9 %          worst    worst at, s";
+static const unsigned per_mille[] = {500, 900, 990, 999};
+enum { QUANTILES = sizeof per_mille / sizeof *per_mille };
 
-void report_times_print(const struct mkperf_latency_row *row, FILE *out)
+/* Prints the quantiles and the worst time. */
+static void print_quantiles(const struct mkperf_log_histogram *h, FILE *out)
 {
-    if (row->count == 0) { /* none of them woke its PD */
-        for (unsigned k = 0; k < MKPERF_QUANTILES + 3; k++) {
-            fprintf(out, " %14s", "-");
-        }
-        return;
+    for (unsigned k = 0; k < QUANTILES; k++) {
+        fprintf(out, " %14.3f", (double)mkperf_log_quantile(h, per_mille[k]) / 1e3);
     }
-    uint64_t mean = row->total / row->count;
-    fprintf(out, " %14.3f", (double)mean / 1e3);
-    for (unsigned k = 0; k < MKPERF_QUANTILES; k++) {
-        fprintf(out, " %14.3f", (double)row->quantile[k] / 1e3);
+    fprintf(out, " %14.3f", (double)h->max / 1e3);
+}
+
+/* Prints the columns of times_titles. at: when the worst time ended. */
+static void print_times(const struct mkperf_log_histogram *h, uint64_t at, FILE *out)
+{
+    fprintf(out, "%10" PRIu64, h->count);
+    for (unsigned k = 0; k < QUANTILES + 3 && h->count == 0; k++) { /* none woke its PD */
+        fprintf(out, " %14s", "-");
     }
-    fprintf(out, " %14.3f %14.6f", (double)row->max / 1e3, (double)row->max_at / 1e9);
+    if (h->count != 0) {
+        uint64_t mean = h->total / h->count;
+        fprintf(out, " %14.3f", (double)mean / 1e3);
+        print_quantiles(h, out);
+        fprintf(out, " %14.6f", (double)at / 1e9);
+    }
 }
 
 static void print_latencies(const struct report_latency *l, const struct latencies *t, FILE *out)
@@ -64,12 +77,11 @@ static void print_latencies(const struct report_latency *l, const struct latenci
             continue;
         }
         if (!any) {
-            fprintf(out, "\n# %s, us\n%s%s  from -> to\n", t->title, report_times_titles,
+            fprintf(out, "\n# %s, us\n%s%s  from -> to\n", t->title, times_titles,
                     t->busy ? "      busy" : "");
             any = true;
         }
-        fprintf(out, "%10" PRIu64, row->count);
-        report_times_print(row, out);
+        print_times(row->of, row->max_at, out);
         if (t->busy) {
             fprintf(out, " %9" PRIu64, row->busy);
         }
@@ -77,7 +89,8 @@ static void print_latencies(const struct report_latency *l, const struct latenci
     }
 }
 
-void report_bys_print(const struct mkperf_analysis *a, const char *what, const struct mkperf_bys *b,
+/* Prints the PDs of `b` behind `what`, in one line: their parts in per cent of `of` ns, or if that is 0, their times. */
+static void print_bys(const struct mkperf_analysis *a, const char *what, const struct mkperf_bys *b,
                       uint64_t of, FILE *out)
 {
     for (unsigned i = 0; i < b->n; i++) {
@@ -113,8 +126,8 @@ static void print_parts(const struct report_latency *l, FILE *out)
                 mkperf_percent(p->preempted, p->wall), mkperf_percent(p->budget, p->wall),
                 mkperf_percent(p->other, p->wall));
         print_pair(&l->rows->row[i], out);
-        report_bys_print(a, "             calls:", &edge->nested_by, p->wall, out);
-        report_bys_print(a, "             preempted by:", &edge->preempted_by, p->wall, out);
+        print_bys(a, "             calls:", &edge->nested_by, p->wall, out);
+        print_bys(a, "             preempted by:", &edge->preempted_by, p->wall, out);
         const struct mkperf_call_parts *w = &edge->worst;
         fprintf(out,
                 "             worst, us: %.3f = waited %.3f + own %.3f + calls %.3f + preempted "
@@ -367,14 +380,14 @@ static void end_row(struct mkperf_textout *v, const char *exit)
     mkperf_json(v, "}\n");
 }
 
-void report_times_values(struct mkperf_textout *v, const struct mkperf_latency_row *row)
+static void put_times(struct mkperf_textout *v, const struct mkperf_log_histogram *h, uint64_t at)
 {
     mkperf_json(v,
                 ",'count':%" PRIu64 ",'total_ns':%" PRIu64 ",'p50_ns':%" PRIu64 ",'p90_ns':%" PRIu64
                 ",'p99_ns':%" PRIu64 ",'p999_ns':%" PRIu64 ",'max_ns':%" PRIu64
                 ",'max_at_ns':%" PRIu64,
-                row->count, row->total, row->quantile[0], row->quantile[1], row->quantile[2],
-                row->quantile[3], row->max, row->max_at);
+                h->count, h->total, mkperf_log_quantile(h, 500), mkperf_log_quantile(h, 900),
+                mkperf_log_quantile(h, 990), mkperf_log_quantile(h, 999), h->max, at);
 }
 
 static void put_by_row(struct mkperf_textout *v, const struct mkperf_analysis *a, const char *kind,
@@ -478,17 +491,16 @@ void report_latency_values(const struct report_latency *l, struct mkperf_textout
 
         mkperf_json(v, "{'type':%s,'from':%s,'to':%s,'irq':%" PRIu32,
                     mkperf_latency_kind_names[r->kind], r->from, r->to, is_exit ? 0 : r->irq);
-        report_times_values(v, r);
+        put_times(v, r->of, r->max_at);
         mkperf_json(v, ",'busy':%" PRIu64, r->busy);
         end_row(v, exit);
-        const struct mkperf_log_histogram *h = r->of != NULL ? r->of : &r->ns;
-        for (uint32_t k = 0; k < h->room; k++) {
-            if (h->in[k] != 0) {
+        for (uint32_t k = 0; k < r->of->room; k++) {
+            if (r->of->in[k] != 0) {
                 mkperf_json(v,
                             "{'type':'bucket','of':%s,'from':%s,'to':%s,'irq':%u"
                             ",'below_ns':%" PRIu64 ",'count':%" PRIu64,
                             mkperf_latency_kind_names[r->kind], r->from, r->to, r->irq,
-                            mkperf_log_bucket_from(k + 1), h->in[k]);
+                            mkperf_log_bucket_from(k + 1), r->of->in[k]);
                 end_row(v, exit);
             }
         }
@@ -532,5 +544,160 @@ void report_path_values(const struct mkperf_analysis *a, const struct mkperf_pat
                     what->from, what->to, mkperf_analysis_name(a, what->pd),
                     mkperf_pd_state_names[what->state], name_or_none(a, what->by),
                     name_or_none(a, what->serving), entered_by(s), s->irq);
+    }
+}
+
+/* ---- end-to-end paths ---- */
+
+enum { ROUTE_TEXT = 1200 };
+
+static uint64_t worst_end(const struct mkperf_route_times *t)
+{
+    return t->wall.count != 0 ? t->instance[0].to : 0;
+}
+
+void report_route_line(const struct report_route *r, FILE *out)
+{
+    char text[ROUTE_TEXT];
+
+    if (r == NULL) {
+        fprintf(out, "%s  path\n", times_titles);
+        return;
+    }
+    mkperf_route_text(r->routes->analysis, &r->times->route, text, sizeof text);
+    print_times(&r->times->wall, worst_end(r->times), out);
+    fprintf(out, "  %s\n", text);
+}
+
+static void print_part(const struct mkperf_log_histogram *h, unsigned k, const char *pd,
+                       const char *what, const char *name, FILE *out)
+{
+    fprintf(out, "%14.3f", (double)h->total / (double)h->count / 1e3);
+    print_quantiles(h, out);
+    fprintf(out, "  %u %s: %s%s\n", k, pd, what, name);
+}
+
+/* Returns the next queue from number i on by which stage k gets entries of the PD before; nqueues: there is none. */
+static unsigned next_queue(const struct report_route *r, unsigned k, unsigned i)
+{
+    const struct mkperf_flow *f = r->flow;
+    const uint32_t *pd = r->times->route.pd;
+
+    while (i < f->nqueues && (f->queue[i].producer != pd[k - 1] || f->queue[i].consumer != pd[k] ||
+                              f->queue[i].about.returns || f->queue[i].stay.count == 0)) {
+        i++;
+    }
+    return i;
+}
+
+/* Finds the critical path of an instance. */
+static void find_path(const struct report_route *r, size_t i, struct mkperf_path *path)
+{
+    const struct mkperf_route_times *t = r->times;
+
+    mkperf_path_find(path, &r->routes->timeline, t->route.pd[t->route.n - 1], t->instance[i].from,
+                     t->instance[i].to);
+}
+
+void report_route_print(const struct report_route *r, FILE *out)
+{
+    const struct mkperf_analysis *a = r->routes->analysis;
+    const struct mkperf_route_times *t = r->times;
+    char text[ROUTE_TEXT], title[ROUTE_TEXT + 80];
+
+    mkperf_route_text(a, &t->route, text, sizeof text);
+    fprintf(out, "# end to end, until %s replies or waits again, us\n",
+            mkperf_analysis_name(a, t->route.pd[t->route.n - 1]));
+    if (t->open != 0 || t->gaps != 0) {
+        fprintf(out,
+                "# %" PRIu64 " that lasted at the end, and %" PRIu64
+                " in which events are missing, are in no time\n",
+                t->open, t->gaps);
+    }
+    report_route_line(NULL, out);
+    report_route_line(r, out);
+    fputs("\n# parts of each stage, us\n          mean           50 %           90 %           99 %"
+          "         99.9 %          worst  stage: part\n",
+          out);
+    for (unsigned k = 1; k < t->route.n; k++) {
+        const struct mkperf_stage *s = &t->stage[k];
+        const char *pd = mkperf_analysis_name(a, t->route.pd[k]);
+
+        for (unsigned p = 0; p < MKPERF_STAGE_PARTS; p++) {
+            if (s->part[p].total != 0) {
+                print_part(&s->part[p], k, pd, mkperf_stage_part_names[p], "", out);
+            }
+        }
+        for (unsigned i = next_queue(r, k, 0); i < r->flow->nqueues; i = next_queue(r, k, i + 1)) {
+            const struct mkperf_flow_queue *q = &r->flow->queue[i];
+            print_part(&q->stay, k, pd, "an entry was in the queue ", q->about.name, out);
+        }
+        print_bys(a, "             ready, while others ran:", &s->ready_by, 0, out);
+        print_bys(a, "             calls:", &s->calls_of, 0, out);
+        if (s->busy != 0) {
+            fprintf(out, "             %" PRIu64 " found it at work\n", s->busy);
+        }
+        if (s->ended != 0) {
+            fprintf(out, "             %" PRIu64 " ended here: they are in no time\n", s->ended);
+        }
+    }
+    for (size_t i = 0; i < r->worst && i < t->wall.count; i++) {
+        struct mkperf_path path;
+
+        snprintf(title, sizeof title, "%s, number %zu of %" PRIu64 ", longest first", text, i + 1,
+                 t->wall.count);
+        fputc('\n', out);
+        find_path(r, i, &path);
+        report_path_print(a, &path, title, out);
+        mkperf_path_free(&path);
+    }
+}
+
+static void put_route_by(const struct mkperf_analysis *a, struct mkperf_textout *v, unsigned k,
+                         const char *pd, const char *what, const struct mkperf_bys *b)
+{
+    for (unsigned i = 0; i < b->n; i++) {
+        mkperf_json(v,
+                    "{'type':'path-stage-by','stage':%u,'pd':%s,'what':%s,'by':%s"
+                    ",'ns':%" PRIu64 "}\n",
+                    k, pd, what, mkperf_analysis_name(a, b->by[i].pd), b->by[i].ns);
+    }
+}
+
+void report_route_values(const struct report_route *r, struct mkperf_textout *v)
+{
+    const struct mkperf_analysis *a = r->routes->analysis;
+    const struct mkperf_route_times *t = r->times;
+    char text[ROUTE_TEXT];
+
+    mkperf_route_text(a, &t->route, text, sizeof text);
+    mkperf_json(v, "{'type':'end-to-end','path':%s", text);
+    put_times(v, &t->wall, worst_end(t));
+    mkperf_json(v, ",'open':%" PRIu64 ",'gaps':%" PRIu64 "}\n", t->open, t->gaps);
+    for (unsigned k = 1; k < t->route.n; k++) {
+        const struct mkperf_stage *s = &t->stage[k];
+        const char *pd = mkperf_analysis_name(a, t->route.pd[k]);
+
+        for (unsigned p = 0; p < MKPERF_STAGE_PARTS; p++) {
+            mkperf_json(v, "{'type':'path-stage','stage':%u,'pd':%s,'part':%s", k, pd,
+                        mkperf_stage_part_names[p]);
+            put_times(v, &s->part[p], 0);
+            mkperf_json(v, ",'busy':%" PRIu64 ",'ended':%" PRIu64 "}\n", s->busy, s->ended);
+        }
+        for (unsigned i = next_queue(r, k, 0); i < r->flow->nqueues; i = next_queue(r, k, i + 1)) {
+            mkperf_json(v, "{'type':'path-queue','stage':%u,'pd':%s,'queue':%s", k, pd,
+                        r->flow->queue[i].about.name);
+            put_times(v, &r->flow->queue[i].stay, 0);
+            mkperf_json(v, "}\n");
+        }
+        put_route_by(a, v, k, pd, "ready", &s->ready_by);
+        put_route_by(a, v, k, pd, "calls", &s->calls_of);
+    }
+    for (size_t i = 0; i < r->worst && i < t->wall.count; i++) {
+        struct mkperf_path path;
+
+        find_path(r, i, &path);
+        report_path_values(a, &path, v);
+        mkperf_path_free(&path);
     }
 }

@@ -289,8 +289,7 @@ void report_browse(struct mkperf_frames *f, const struct report_options *o, cons
 /*
  * The output of `mkperf latency`: latencies and critical paths, as tables for people and as rows for programs.
  *
- * Owns: the form. latency_table.c prints text, and latency_table.c prints values with a separator or JSON Lines. Both print
- * the same rows and analysis. A step of a path names the PD that ran or waited, the reason, and the PD that it served.
+ * Owns: the form. latency_table.c prints text, and values with a separator or JSON Lines. Both have the same rows and analysis. A step of a path names the PD that ran or waited, the reason, and the PD that it served.
  */
 
 struct report_latency {
@@ -302,15 +301,6 @@ struct report_latency {
 /* Returns the text of a pair, which the caller frees: "client -> server", with the reason of a guest's exit behind `before_exit`. */
 char *report_pair(const struct mkperf_latency_row *row, const char *before_exit);
 void report_latency_print(const struct report_latency *l, FILE *out);
-/* Prints the PDs of `b` behind `what`, in one line: their parts in per cent of `of` ns, or if that is 0, their times. */
-void report_bys_print(const struct mkperf_analysis *a, const char *what, const struct mkperf_bys *b,
-                      uint64_t of, FILE *out);
-/* Prints mean, quantiles, the worst time and when it ended, in seven columns. Their titles are report_times_titles, behind that of
- * the count. */
-extern const char report_times_titles[];
-void report_times_print(const struct mkperf_latency_row *row, FILE *out);
-/* The same times as values of a row. */
-void report_times_values(struct mkperf_textout *v, const struct mkperf_latency_row *row);
 /* Prints one row per line, beginning with its kind. Times are ns. */
 void report_latency_values(const struct report_latency *l, struct mkperf_textout *v);
 
@@ -333,7 +323,7 @@ struct report_path_sum {
 /* Sums up the steps of a path, most time first. Returns their number. The caller frees *sums; the path must live as long. */
 size_t report_path_sums(const struct mkperf_path *path, struct report_path_sum **sums);
 
-/* The output of `mkperf latency --path` and --paths, route_table.c. */
+/* The output of `mkperf latency --path` and --paths. */
 struct report_route {
     const struct mkperf_routes *routes;
     const struct mkperf_route_times *times;

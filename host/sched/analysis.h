@@ -315,8 +315,7 @@ const struct mkperf_by *mkperf_bys_most(const struct mkperf_bys *b);
  * Latencies as rows: of the analysis of a recording, or as a target aggregated them.
  *
  * Owns: the rows. `report/` prints them, and `link/` fills the rows of a target. A target may send a pair in pieces, which
- * are added up. All times are nanoseconds. A quantile is the greatest value of its bucket (analysis.h), and at most
- * the maximum.
+ * are added up. All times are nanoseconds.
  */
 
 enum mkperf_latency_kind { /* the numbers of LatencyKind in proto/mkperf.proto */
@@ -328,18 +327,17 @@ enum mkperf_latency_kind { /* the numbers of LatencyKind in proto/mkperf.proto *
 };
 extern const char *const mkperf_latency_kind_names[MKPERF_LATENCY_KINDS];
 
-enum { MKPERF_QUANTILES = 4, MKPERF_LATENCY_NAME = 64 };
+enum { MKPERF_LATENCY_NAME = 64 };
 
 struct mkperf_latency_row {
     enum mkperf_latency_kind kind;
     /* Names of the PDs; from: "" for an interrupt. */
     char from[MKPERF_LATENCY_NAME], to[MKPERF_LATENCY_NAME];
-    uint32_t irq; /* interrupt, or for an exit the argument of mkperf_exit_name */
-    uint64_t count, total, max, max_at;
-    uint64_t quantile[MKPERF_QUANTILES];   /* 50, 90, 99, 99.9 % */
-    uint64_t busy;                         /* events that found their PD not waiting */
+    uint32_t irq;    /* interrupt, or for an exit the argument of mkperf_exit_name */
+    uint64_t max_at; /* when the maximum ended */
+    uint64_t busy;   /* events that found their PD not waiting */
     const struct mkperf_call_edge *edge;   /* the parts of its calls or exits; NULL of a target */
-    const struct mkperf_log_histogram *of; /* the recording's histogram; NULL: a target counted */
+    const struct mkperf_log_histogram *of; /* the recording's histogram, or a target's, `ns` */
     /* the target's histogram; total and max are ticks until `finish` */
     struct mkperf_log_histogram ns;
 };
@@ -361,9 +359,6 @@ struct mkperf_latency_rows {
     uint64_t tick_hz;               /* the target's ticks per second; 0: a recording */
 };
 
-/* Fills count, total, maximum and quantiles. `at`: when the maximum ended. */
-void mkperf_latency_times(struct mkperf_latency_row *row, const struct mkperf_log_histogram *h,
-                          uint64_t at);
 /* Makes the rows of an analysis that has ended. The analysis must live as long as the rows. */
 void mkperf_latency_rows_of(const struct mkperf_analysis *a, struct mkperf_latency_rows *rows);
 /* Returns the row of a pair that a target sent; a new one if there is none. The caller fills its histogram. */

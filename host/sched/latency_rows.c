@@ -10,7 +10,6 @@ const char *const mkperf_latency_kind_names[MKPERF_LATENCY_KINDS] = {
     [MKPERF_LATENCY_IRQ] = "irq",
     [MKPERF_LATENCY_EXIT] = "exit",
 };
-static const unsigned quantile_per_mille[MKPERF_QUANTILES] = {500, 900, 990, 999};
 
 static struct mkperf_latency_row *append_row(struct mkperf_latency_rows *rows,
                                              enum mkperf_latency_kind kind, const char *from,
@@ -48,18 +47,6 @@ void mkperf_latency_run(struct mkperf_latency_rows *rows, const char *pd, uint64
     snprintf(run->pd, sizeof run->pd, "%s", pd);
 }
 
-void mkperf_latency_times(struct mkperf_latency_row *row, const struct mkperf_log_histogram *h,
-                          uint64_t at)
-{
-    row->count = h->count;
-    row->total = h->total;
-    row->max = h->max;
-    row->max_at = at;
-    for (unsigned i = 0; i < MKPERF_QUANTILES; i++) {
-        row->quantile[i] = mkperf_log_quantile(h, quantile_per_mille[i]);
-    }
-}
-
 void mkperf_latency_rows_of(const struct mkperf_analysis *a, struct mkperf_latency_rows *rows)
 {
     *rows = (struct mkperf_latency_rows){.seconds = (double)(a->last_ns - a->first_ns) / NS_PER_S};
@@ -68,9 +55,9 @@ void mkperf_latency_rows_of(const struct mkperf_analysis *a, struct mkperf_laten
         struct mkperf_latency_row *row =
             append_row(rows, e->exit != 0 ? MKPERF_LATENCY_EXIT : MKPERF_LATENCY_CALL,
                        mkperf_analysis_name(a, e->from), mkperf_analysis_name(a, e->to), e->exit);
-        mkperf_latency_times(row, &e->wall, e->worst_at);
         row->edge = e;
         row->of = &e->wall;
+        row->max_at = e->worst_at;
     }
     for (unsigned kind = MKPERF_LATENCY_NOTIFY; kind <= MKPERF_LATENCY_IRQ; kind++) {
         for (unsigned i = 0; i < a->nwakes; i++) {
@@ -82,9 +69,9 @@ void mkperf_latency_rows_of(const struct mkperf_analysis *a, struct mkperf_laten
                     append_row(rows, (enum mkperf_latency_kind)kind,
                                irq ? "" : mkperf_analysis_name(a, w->from),
                                mkperf_analysis_name(a, w->to), w->irq);
-                mkperf_latency_times(row, &w->delay, w->worst_at);
                 row->busy = w->busy;
                 row->of = &w->delay;
+                row->max_at = w->worst_at;
             }
         }
     }
@@ -115,12 +102,15 @@ void mkperf_latency_rows_finish(struct mkperf_latency_rows *rows)
 
         row->ns.total = to_ns(row->ns.total, rows->tick_hz);
         row->ns.max = to_ns(row->ns.max, rows->tick_hz);
-        mkperf_latency_times(row, &row->ns, to_ns(row->max_at, rows->tick_hz));
+        row->max_at = to_ns(row->max_at, rows->tick_hz);
     }
     for (unsigned i = 0; i < rows->nruns; i++) {
         rows->run[i].ns = to_ns(rows->run[i].ticks, rows->tick_hz);
     }
-    MKPERF_SORT(rows->row, rows->n, MKPERF_UP(rows->row, kind), MKPERF_DOWN(rows->row, total));
+    MKPERF_SORT(rows->row, rows->n, MKPERF_UP(rows->row, kind), MKPERF_DOWN(rows->row, ns.total));
+    for (unsigned i = 0; i < rows->n; i++) {
+        rows->row[i].of = &rows->row[i].ns;
+    }
     MKPERF_SORT(rows->run, rows->nruns, MKPERF_DOWN(rows->run, ticks));
 }
 

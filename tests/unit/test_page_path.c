@@ -96,12 +96,14 @@ static void want_latencies(FILE *out, bool wakeups)
     for (unsigned i = 0; i < rows.n; i++) {
         const struct mkperf_latency_row *r = &rows.row[i];
         snprintf(irq, sizeof irq, "irq %" PRIu32, r->irq);
-        if (r->count > 0 && (wakeups || r->kind == MKPERF_LATENCY_CALL)) {
+        const struct mkperf_log_histogram *h = r->of;
+        if (h->count > 0 && (wakeups || r->kind == MKPERF_LATENCY_CALL)) {
             assert_true(asprintf(&lines[n++],
                                  "latency %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
                                  " %" PRIu64 " %" PRIu64 " %s -> %s",
-                                 r->count, r->total, r->quantile[0], r->quantile[1], r->quantile[2],
-                                 r->quantile[3], r->max,
+                                 h->count, h->total, mkperf_log_quantile(h, 500),
+                                 mkperf_log_quantile(h, 900), mkperf_log_quantile(h, 990),
+                                 mkperf_log_quantile(h, 999), h->max,
                                  r->kind == MKPERF_LATENCY_IRQ ? irq : r->from, r->to) > 0);
         }
     }
