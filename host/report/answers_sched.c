@@ -268,7 +268,7 @@ enum report_verdict report_explain_call(struct report_question *x, FILE *to)
         mkperf_path_find(&path, &timeline, worst->from, from, worst->worst_at);
         size_t n = report_path_sums(&path, &sum);
         for (size_t i = 0; i < n && i < STEPS_SHOWN; i++) {
-            report_path_text(again, sum[i].step, text, sizeof text);
+            report_path_text(again, &path.step[sum[i].first], text, sizeof text);
             fprintf(to, "%s%.3f us: %s", i == 0 ? "; of these, " : "; ", (double)sum[i].ns / 1e3,
                     text);
         }

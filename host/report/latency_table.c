@@ -305,38 +305,27 @@ void report_path_text(const struct mkperf_analysis *a, const struct mkperf_path_
     }
 }
 
-static int compare_sums(const void *pa, const void *pb)
-{
-    const struct report_path_sum *a = pa, *b = pb;
-
-    return a->ns != b->ns ? mkperf_compare(b->ns, a->ns) : a->step > b->step ? 1 : -1;
-}
-
 size_t report_path_sums(const struct mkperf_path *path, struct report_path_sum **sums)
 {
     struct report_path_sum *sum = NULL;
-    size_t n = 0, room = 0;
+    struct mkperf_hash keys = {.count = 0};
+    size_t n, room = 0;
 
     for (size_t i = 0; i < path->n; i++) {
         const struct mkperf_path_step *s = &path->step[i];
-        size_t k = 0;
+        const struct mkperf_interval *w = &s->what;
+        const uint64_t key[] = {w->pd, w->state, w->by, w->serving, s->irq_known, s->irq};
+        uint32_t k = mkperf_hash_number(&keys, key, sizeof key / sizeof *key);
 
-        for (; k < n; k++) {
-            const struct mkperf_path_step *of = sum[k].step;
-            if (of->what.pd == s->what.pd && of->what.state == s->what.state &&
-                of->what.by == s->what.by && of->what.serving == s->what.serving &&
-                of->irq_known == s->irq_known && of->irq == s->irq) {
-                break;
-            }
+        MKPERF_GROW(sum, room, (size_t)k + 1);
+        if (sum[k].times++ == 0) {
+            sum[k].first = i;
         }
-        if (k == n) {
-            MKPERF_GROW(sum, room, n + 1);
-            sum[n++] = (struct report_path_sum){.step = s};
-        }
-        sum[k].ns += s->what.to - s->what.from;
-        sum[k].times++;
+        sum[k].ns += w->to - w->from;
     }
-    mkperf_sort(sum, n, sizeof *sum, compare_sums);
+    n = keys.count;
+    mkperf_hash_free(&keys);
+    MKPERF_SORT(sum, n, MKPERF_DOWN(sum, ns), MKPERF_UP(sum, first));
     *sums = sum;
     return n;
 }
@@ -353,7 +342,7 @@ void report_path_print(const struct mkperf_analysis *a, const struct mkperf_path
     size_t n = report_path_sums(path, &sum);
     fputs("\n            us        %    times  what\n", out);
     for (size_t k = 0; k < n; k++) {
-        report_path_text(a, sum[k].step, text, sizeof text);
+        report_path_text(a, &path->step[sum[k].first], text, sizeof text);
         fprintf(out, "%14.3f %8.2f %8" PRIu64 "  %s\n", (double)sum[k].ns / 1e3,
                 mkperf_percent(sum[k].ns, ns), sum[k].times, text);
     }

@@ -317,10 +317,10 @@ void report_path_values(const struct mkperf_analysis *a, const struct mkperf_pat
 
 /* The time of all steps of a path that wait for the same thing or run for the same PD. */
 struct report_path_sum {
-    const struct mkperf_path_step *step; /* the first one */
+    size_t first; /* the index of the first one */
     uint64_t ns, times;
 };
-/* Sums up the steps of a path, most time first. Returns their number. The caller frees *sums; the path must live as long. */
+/* Sums up the steps of a path, most time first. Returns their number. The caller frees *sums. */
 size_t report_path_sums(const struct mkperf_path *path, struct report_path_sum **sums);
 
 /* The output of `mkperf latency --path` and --paths. */
