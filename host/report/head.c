@@ -234,17 +234,6 @@ void report_warning_values(const struct mkperf_frames *f, struct mkperf_textout 
 
 enum { SHOWN = 100 }; /* characters of a text */
 
-/* Stores the compiler of a program from its section .comment, or "". */
-static void copy_compiler(const struct mkperf_module *m, char text[SHOWN])
-{
-    uint64_t n;
-    const uint8_t *p = m != NULL ? mkperf_module_section(m, ".comment", &n) : NULL;
-
-    snprintf(text, SHOWN, "%.*s", p != NULL ? (int)(n < SHOWN ? n : SHOWN) : 0,
-             p != NULL ? (const char *)p : "");
-    mkperf_printable(text);
-}
-
 static void put_if_different(report_put_difference *put, void *self, const char *what,
                              const char *a, const char *b)
 {
@@ -253,28 +242,35 @@ static void put_if_different(report_put_difference *put, void *self, const char 
     }
 }
 
+/* Compares the build ids of two programs, and if these differ, the compilers by the section .comment. */
 static void compare_programs(const struct mkperf_module *a, const struct mkperf_module *b,
                              const char *name, report_put_difference *put, void *self)
 {
-    struct mkperf_build_id ids[2];
-    char text[2][SHOWN], what[MKPERF_MODEL_NAME + 32];
+    const struct mkperf_module *module[2] = {a, b};
+    char build[2][SHOWN], compiler[2][SHOWN] = {"", ""}, what[MKPERF_MODEL_NAME + 32];
 
     if (a == NULL || b == NULL) {
         return;
     }
-    mkperf_module_identity(a, &ids[0]);
-    mkperf_module_identity(b, &ids[1]);
-    if (mkperf_build_id_same(&ids[0], &ids[1])) {
-        return;
+    for (unsigned side = 0; side < 2; side++) {
+        struct mkperf_build_id id;
+        uint64_t n;
+        const uint8_t *comment = mkperf_module_section(module[side], ".comment", &n);
+
+        if (comment != NULL) {
+            snprintf(compiler[side], SHOWN, "%.*s", (int)(n < SHOWN ? n : SHOWN),
+                     (const char *)comment);
+            mkperf_printable(compiler[side]);
+        }
+        mkperf_module_identity(module[side], &id);
+        mkperf_build_id_text(&id, build[side]);
     }
-    mkperf_build_id_text(&ids[0], text[0]);
-    mkperf_build_id_text(&ids[1], text[1]);
-    snprintf(what, sizeof what, "build of %s", name);
-    put_if_different(put, self, what, text[0], text[1]);
-    copy_compiler(a, text[0]);
-    copy_compiler(b, text[1]);
-    snprintf(what, sizeof what, "compiler of %s", name);
-    put_if_different(put, self, what, text[0], text[1]);
+    if (strcmp(build[0], build[1]) != 0) {
+        snprintf(what, sizeof what, "build of %s", name);
+        put_if_different(put, self, what, build[0], build[1]);
+        snprintf(what, sizeof what, "compiler of %s", name);
+        put_if_different(put, self, what, compiler[0], compiler[1]);
+    }
 }
 
 void report_differences(const struct mkperf_places *a, const struct mkperf_places *b,
