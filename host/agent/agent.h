@@ -55,6 +55,8 @@ struct agent_outbox {
 enum mkperf_status agent_outbox_open(struct agent_outbox *o, const char *spec, const char *spool,
                                      uint64_t limit, uint64_t *sequence, struct mkperf_error *e);
 uint64_t agent_unix_ms(void); /* the wall clock */
+/* Prints a notice or a warning about a target. It is a recorder's `notice`, too. */
+void agent_print(void *target, const char *text);
 /* Returns where the ELFs of a window are that began at unix_ms. They stay open for other windows. They are opened again
  * for a window that began later, because its target may have been built again. Called with the turn. */
 struct mkperf_elf_search agent_elfs(struct agent *a, uint64_t unix_ms);
@@ -66,7 +68,6 @@ enum mkperf_status agent_outbox_add(struct agent_outbox *o, const char *path,
 /* Removes the oldest window, which was sent or given up; the caller has counted it. */
 void agent_outbox_drop(struct agent_outbox *o);
 void agent_outbox_free(struct agent_outbox *o);
-char *agent_outbox_path(const struct agent_outbox *o, const char *name);
 /* What the name of a window's file holds. */
 struct agent_name {
     uint64_t sequence, unix_ms, samples;
@@ -94,10 +95,7 @@ void agent_kind_help(mkperf_put *put, void *to);
 enum { AGENT_FAMILIES = 17 };
 
 struct agent_window {
-    /* These are set before the stream begins. */
-    struct agent *agent;
-    const char *target;
-    const struct mkperf_recorder *recorder;
+    struct agent_target *of; /* whose window it is; set from the begin on */
 
     /* These are of the window that is open now. */
     bool open;
@@ -159,9 +157,9 @@ struct agent_target {
     struct agent *agent;
     char *name, *spec, *key_file; /* key_file: NULL: that of the agent */
     volatile int stop;
-    bool over;   /* the thread has ended */
-    bool listed; /* the file of targets had it when it was read last */
-    bool of_file;
+    bool over;    /* the thread has ended */
+    bool listed;  /* the file of targets had it when it was read last */
+    bool of_file; /* it is of that file */
     pthread_t thread;
     struct mkperf_recorder recorder;
     struct agent_window window;
@@ -194,7 +192,7 @@ struct agent {
     double clock_offset_s; /* wall time minus monotonic time */
 };
 
-/* Adds a target and starts its thread. name: NULL: made of the target. Errors: USAGE. */
+/* Adds a target and starts its thread. name: that of the file of targets; NULL: made of the target. Errors: USAGE. */
 enum mkperf_status agent_add(struct agent *a, const char *name, const char *spec,
                              const char *key_file, struct mkperf_error *e);
 /* Reads the file of targets if it has changed: starts new ones, stops those that are gone. */

@@ -21,7 +21,7 @@ enum {
 /* A family that is written for one target. */
 struct series {
     struct mkperf_textout *t;
-    const char *name, *target;
+    const char *name;
     const struct agent_window *w; /* the target's window */
     unsigned which;               /* which of the numbers the family's function writes */
 };
@@ -34,7 +34,7 @@ struct series {
 static struct mkperf_textout *begin_line(const struct series *s)
 {
     mkperf_textout_puts(s->t, s->name);
-    mkperf_json(s->t, "{target=%s", s->target);
+    mkperf_json(s->t, "{target=%s", s->w->of->name);
     return s->t;
 }
 
@@ -68,7 +68,7 @@ static void put_weights(const struct series *s)
     for (uint32_t i = 0; i < s->w->weight_keys.count; i++) {
         const uint64_t *key = mkperf_hash_key(&s->w->weight_keys, i);
         const struct mkperf_event *event = &s->w->session.event[key[0]];
-        const char *pd = s->w->recorder->pds->pd[(uint32_t)key[1]].name;
+        const char *pd = s->w->of->recorder.pds->pd[(uint32_t)key[1]].name;
         char text[MKPERF_MODEL_NAME + 2], room[64];
 
         snprintf(text, sizeof text, "%s%s", event->name, mkperf_event_modes(event));
@@ -124,7 +124,7 @@ static void begin_edge(const struct series *of, const char *suffix, const char *
 {
     mkperf_textout_puts(of->t, of->name);
     mkperf_textout_puts(of->t, suffix);
-    mkperf_json(of->t, "{target=%s,from=%s,to=%s,", of->target, from, to);
+    mkperf_json(of->t, "{target=%s,from=%s,to=%s,", of->w->of->name, from, to);
     mkperf_textout_puts(of->t, about);
 }
 
@@ -263,7 +263,7 @@ void agent_metrics_make(struct agent_window *w)
     for (unsigned i = 0; i < AGENT_FAMILIES; i++) {
         free(w->text[i]);
         struct mkperf_textout t = {.over = mkperf_memstream_open(&w->text[i], &size)};
-        families[i].put(&(struct series){&t, families[i].name, w->target, w, families[i].which});
+        families[i].put(&(struct series){&t, families[i].name, w, families[i].which});
         mkperf_memstream_close(t.over);
     }
 }
@@ -310,18 +310,6 @@ struct scrape {
     struct mkperf_textout *t;
 };
 
-struct figure {
-    const char *key;
-    uint64_t value;
-};
-
-static void find_figure(void *self, const char *key, uint64_t value)
-{
-    struct figure *f = self;
-
-    f->value = strcmp(f->key, key) == 0 ? value : f->value;
-}
-
 /* Writes the family of a figure for all targets that have a window. The figure's key is its name. Times are seconds, as everywhere
  * in Prometheus. */
 static void put_figure(void *self, const char *key, uint64_t value)
@@ -329,28 +317,25 @@ static void put_figure(void *self, const char *key, uint64_t value)
     const struct scrape *all = self;
     int n = (int)strlen(key);
     bool ns = n > 3 && strcmp(key + n - 3, "_ns") == 0, head = false;
+    char *name = mkperf_xprintf("mkperf_%.*s%s_total", ns ? n - 3 : n, key, ns ? "_seconds" : "");
 
     (void)value; /* of no target */
-    if (!mkperf_figure_is_count(key) || strcmp(key, "samples") == 0) {
-        return;
-    }
-    char *name = mkperf_xprintf("mkperf_%.*s%s_total", ns ? n - 3 : n, key, ns ? "_seconds" : "");
-    for (size_t k = 0; k < all->a->ntargets; k++) {
+    for (size_t k = 0; k < all->a->ntargets && strcmp(key, "samples") != 0; k++) {
         const struct agent_window *w = &all->a->target[k]->window;
-        struct figure f = {.key = key};
+        const uint64_t *count = mkperf_figure_count(&w->sum, key);
 
-        if (w->windows != 0) {
-            if (!head) {
-                put_head(all->t, name, "counter", "This figure of docs/formats.md.");
-                head = true;
-            }
-            mkperf_figures_each(MKPERF_SECTION_FIRST, MKPERF_SECTION_END, &w->sum, find_figure, &f);
-            begin_line(&(struct series){all->t, name, w->target, w, 0});
-            if (ns) {
-                mkperf_json(all->t, "} " SECONDS "\n", IN_SECONDS(f.value));
-            } else {
-                mkperf_json(all->t, "} %" PRIu64 "\n", f.value);
-            }
+        if (w->windows == 0 || count == NULL) {
+            continue;
+        }
+        if (!head) {
+            put_head(all->t, name, "counter", "This figure of docs/formats.md.");
+            head = true;
+        }
+        begin_line(&(struct series){all->t, name, w, 0});
+        if (ns) {
+            mkperf_json(all->t, "} " SECONDS "\n", IN_SECONDS(*count));
+        } else {
+            mkperf_json(all->t, "} %" PRIu64 "\n", *count);
         }
     }
     free(name);
@@ -369,7 +354,7 @@ char *agent_metrics_text(struct agent *a, size_t *n)
             const double value[] = {of->up, of->missed_s, of->recorder.breaks,
                                     (double)of->recorder.link.receiver.bytes};
 
-            begin_line(&(struct series){&t, target_metrics[i].name, of->name, NULL, 0});
+            begin_line(&(struct series){&t, target_metrics[i].name, &of->window, 0});
             mkperf_json(&t, i == 1 ? "} %.3f\n" : "} %.0f\n", value[i]);
         }
     }

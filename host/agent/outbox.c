@@ -24,11 +24,6 @@ void agent_kind_help(mkperf_put *put, void *to)
     }
 }
 
-char *agent_outbox_path(const struct agent_outbox *o, const char *name)
-{
-    return mkperf_xprintf("%s/%s", o->directory, name);
-}
-
 bool agent_name_parse(const char *name, struct agent_name *out)
 {
     enum { DIGITS = 20 };
@@ -76,7 +71,7 @@ static void forget_window(struct agent_outbox *o)
 
 void agent_outbox_drop(struct agent_outbox *o)
 {
-    char *path = agent_outbox_path(o, STAILQ_FIRST(&o->waiting)->name);
+    char *path = mkperf_xprintf("%s/%s", o->directory, STAILQ_FIRST(&o->waiting)->name);
 
     unlink(path);
     free(path);
@@ -99,10 +94,25 @@ char *agent_name_path(const struct agent_outbox *o, const struct agent_name *w)
                           w->sequence, w->unix_ms, w->samples, w->target);
 }
 
-/* Finishes the window of an agent that was killed. It gets the number of samples into its name. */
-static void recover_window(const struct agent_outbox *o, const char *partial)
+/* Adds a window of an earlier agent, of which the outbox has the file. */
+static void add_found(struct agent_outbox *o, const char *name, uint64_t *sequence)
 {
-    char *from = agent_outbox_path(o, partial), *to = mkperf_xprintf("%s.new", from);
+    char *path = mkperf_xprintf("%s/%s", o->directory, name);
+    struct agent_name w;
+    struct stat st;
+
+    if (agent_name_parse(name, &w) && stat(path, &st) == 0) {
+        append_window(o, name, (uint64_t)st.st_size, w.samples);
+        *sequence = w.sequence >= *sequence ? w.sequence + 1 : *sequence;
+    }
+    free(path);
+}
+
+/* Finishes and adds the window of an agent that was killed. It gets the number of samples into its name. */
+static void recover_window(struct agent_outbox *o, const char *partial, uint64_t *sequence)
+{
+    char *from = mkperf_xprintf("%s/%s", o->directory, partial),
+         *to = mkperf_xprintf("%s.new", from);
     char *name = mkperf_xprintf("%.*s", (int)(strlen(partial) - strlen(".partial")), partial);
     struct mkperf_totals totals;
     struct mkperf_error e = {.text = "its name"};
@@ -114,6 +124,7 @@ static void recover_window(const struct agent_outbox *o, const char *partial)
         if (rename(to, path) != 0) {
             mkperf_print_line(stderr, "mkperf agent: %s: %s", path, strerror(errno));
         }
+        add_found(o, strrchr(path, '/') + 1, sequence);
         free(path);
     } else {
         mkperf_print_line(stderr,
@@ -124,16 +135,6 @@ static void recover_window(const struct agent_outbox *o, const char *partial)
     free(from);
     free(name);
     free(to);
-}
-
-static int is_partial(const struct dirent *d)
-{
-    return fnmatch("?*.data.partial", d->d_name, 0) == 0;
-}
-
-static int is_window(const struct dirent *d)
-{
-    return fnmatch("?*.data", d->d_name, 0) == 0 || fnmatch("?*.pprof", d->d_name, 0) == 0;
 }
 
 enum mkperf_status agent_outbox_open(struct agent_outbox *o, const char *spec, const char *spool,
@@ -166,31 +167,19 @@ enum mkperf_status agent_outbox_open(struct agent_outbox *o, const char *spec, c
     if (mkdir(o->directory, 0700) != 0 && errno != EEXIST) {
         return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", o->directory, strerror(errno));
     }
-    /* Finds the windows of an earlier agent. */
+    /* Finds the windows of an earlier agent, in their order: a name begins with the sequence. */
     struct dirent **list;
-    int n = scandir(o->directory, &list, is_partial, alphasort);
+    int n = scandir(o->directory, &list, NULL, alphasort);
 
-    for (int i = 0; i < n; i++) {
-        recover_window(o, list[i]->d_name);
-        free(list[i]);
-    }
-    if (n >= 0) {
-        free(list);
-        n = scandir(o->directory, &list, is_window, alphasort);
-    }
     if (n < 0) {
         return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", o->directory, strerror(errno));
     }
     for (int i = 0; i < n; i++) {
-        char *path = agent_outbox_path(o, list[i]->d_name);
-        struct agent_name w;
-        struct stat st;
-
-        if (agent_name_parse(list[i]->d_name, &w) && stat(path, &st) == 0) {
-            append_window(o, list[i]->d_name, (uint64_t)st.st_size, w.samples);
-            *sequence = w.sequence >= *sequence ? w.sequence + 1 : *sequence;
+        if (fnmatch("?*.data.partial", list[i]->d_name, 0) == 0) {
+            recover_window(o, list[i]->d_name, sequence);
+        } else {
+            add_found(o, list[i]->d_name, sequence);
         }
-        free(path);
         free(list[i]);
     }
     free(list);
@@ -225,7 +214,8 @@ static int link_or_copy(const char *from, const char *to)
 static void add_to_index(const struct agent_outbox *o, const char *name, const struct agent_name *w,
                          const struct mkperf_totals *totals)
 {
-    char *path = agent_outbox_path(o, "index.jsonl"), *old = mkperf_xprintf("%s.1", path);
+    char *path = mkperf_xprintf("%s/%s", o->directory, "index.jsonl"),
+         *old = mkperf_xprintf("%s.1", path);
     struct stat st;
 
     if (stat(path, &st) == 0 && st.st_size > INDEX_BYTES) {
@@ -243,6 +233,11 @@ static void add_to_index(const struct agent_outbox *o, const char *name, const s
     }
     free(path);
     free(old);
+}
+
+void agent_print(void *target, const char *text)
+{
+    mkperf_print_line(stderr, "mkperf agent: %s: %s", ((struct agent_target *)target)->name, text);
 }
 
 uint64_t agent_unix_ms(void)
@@ -274,7 +269,7 @@ enum mkperf_status agent_outbox_add(struct agent_outbox *o, const char *path,
     const char *name = strrchr(path, '/') + 1;
     char *own = mkperf_xprintf("%.*s%s", (int)(strlen(name) - strlen(".data")), name,
                                pprof ? ".pprof" : ".data");
-    char *to = agent_outbox_path(o, own);
+    char *to = mkperf_xprintf("%s/%s", o->directory, own);
     struct stat st = {.st_size = 0};
     struct agent_name w;
     int why = 0;

@@ -11,12 +11,7 @@
 #include <math.h>
 
 enum { PUSH_TICK_MS = 100, URL_BYTES = 2048, ANSWER_BYTES = 256, HEADER_BYTES = 4096 };
-enum {
-    HTTP_OK = 200,
-    HTTP_MULTIPLE = 300,
-    HTTP_REFUSED = 400,
-    HTTP_SERVER = 500,
-};
+enum { HTTP_CLASS = 100, HTTP_REFUSED = 400 }; /* a status is of the class of its first digit */
 static const double PUSH_PAUSE_S = 1, PUSH_PAUSE_MAX_S = 60;
 static const long CONNECT_S = 10, WHOLE_S = 60;
 
@@ -76,7 +71,7 @@ static size_t take_answer(char *p, size_t size, size_t n, void *self)
 static char *convert(const struct agent_outbox *o, const char *name, const struct agent_name *w,
                      size_t *n, struct mkperf_error *e)
 {
-    char *from = agent_outbox_path(o, name), *body;
+    char *from = mkperf_xprintf("%s/%s", o->directory, name), *body;
     FILE *to = mkperf_memstream_open(&body, n);
     const struct mkperf_export x = {.to = to,
                                     .input = from,
@@ -181,7 +176,7 @@ static long post(const struct agent_outbox *o, CURL *curl, const char *url, cons
 static bool is_refusal(long status)
 {
     static const long later[] = {401, 403, 408, 425, 429}; /* a key, a timeout, too early or many */
-    bool refusal = status >= HTTP_REFUSED && status < HTTP_SERVER;
+    bool refusal = status / HTTP_CLASS == HTTP_REFUSED / HTTP_CLASS;
 
     for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
         refusal &= status != later[i];
@@ -209,7 +204,7 @@ static bool push_oldest(struct agent_outbox *o, CURL *curl)
     /* A window that was given up during its upload stays counted as that, also if the server has accepted it. */
     const struct agent_waiting *first = STAILQ_FIRST(&o->waiting);
     bool there = first != NULL && strcmp(first->name, name) == 0;
-    bool sent = status >= HTTP_OK && status < HTTP_MULTIPLE, refused = is_refusal(status);
+    bool sent = status / HTTP_CLASS == 2, refused = is_refusal(status);
     o->failures += !sent;
     if (refused || (!sent && o->failures == 1)) {
         mkperf_print_line(stderr, "mkperf agent: %s", e.text);

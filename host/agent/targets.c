@@ -21,12 +21,6 @@ static double wall_s(void)
     return (double)agent_unix_ms() / 1000;
 }
 
-/* Prints a notice or a warning about the target. It is a recorder's `notice`, too. */
-static void print_of_target(void *target, const char *text)
-{
-    mkperf_print_line(stderr, "mkperf agent: %s: %s", ((struct agent_target *)target)->name, text);
-}
-
 /* Records until the target is to be stopped, or until an error. */
 static enum mkperf_status record(struct agent_target *t, struct mkperf_error *e)
 {
@@ -37,18 +31,15 @@ static enum mkperf_status record(struct agent_target *t, struct mkperf_error *e)
     r->options.link.key_file = t->key_file != NULL ? t->key_file : t->agent->options.link.key_file;
     r->options.link.reconnect_s = FOREVER_S;
     r->options.keep_no_elfs = true;
-    r->notice = r->warn = print_of_target;
+    r->notice = r->warn = agent_print;
     r->stop = &t->stop;
     r->self = t;
-    t->window.agent = t->agent;
-    t->window.target = t->name;
-    t->window.recorder = r;
     MKPERF_TRY(mkperf_recorder_init(r, false, e));
     mkperf_recorder_decode(r, agent_window_sink(&t->window), r->options.command);
     MKPERF_TRY(mkperf_recorder_start(r, e));
     t->why[0] = '\0';
     t->attempts = 0;
-    print_of_target(t, "is being recorded");
+    agent_print(t, "is being recorded");
     return mkperf_recorder_run(r, e) == MKPERF_OK ? mkperf_recorder_stop(r, e) : e->status;
 }
 
@@ -70,7 +61,7 @@ static void *record_always(void *self)
         snprintf(t->why, sizeof t->why, "%.255s",
                  status != MKPERF_OK ? e.text : "its session has ended");
         if (!same && t->stop == 0) {
-            print_of_target(t, t->why);
+            agent_print(t, t->why);
         }
         pause = t->attempts++ == 0 ? TARGET_PAUSE_S : fmin(2 * pause, TARGET_PAUSE_MAX_S);
         agent_window_free(&t->window);
@@ -127,10 +118,12 @@ enum mkperf_status agent_add(struct agent *a, const char *name, const char *spec
     }
     struct agent_target *t = mkperf_xcalloc(1, sizeof *t);
     t->agent = a;
+    t->window.of = t;
     t->name = own;
     t->spec = mkperf_xstrdup(spec);
     t->key_file = mkperf_xstrdup(key_file);
     t->listed = true;
+    t->of_file = name != NULL;
     snprintf(t->why, sizeof t->why, "no attempt yet");
     /* Counts the time since the last window of an earlier agent. The file's time is the end of that window. */
     char *path = mkperf_xprintf("%s/%s.last", t->agent->spool, t->name);
@@ -173,40 +166,11 @@ static void collect(struct agent *a)
     }
 }
 
-/* Reads one line: NAME TARGET [KEY-FILE]; blank lines and lines that begin with # are skipped. */
-static enum mkperf_status read_line(struct agent *a, char *line, unsigned number,
-                                    struct mkperf_error *e)
-{
-    static const char space[] = " \t\r\n";
-    char *rest, *name = strtok_r(line, space, &rest), *spec = strtok_r(NULL, space, &rest),
-                *key = strtok_r(NULL, space, &rest);
-
-    if (name == NULL || name[0] == '#') {
-        return MKPERF_OK;
-    }
-    if (spec == NULL || strtok_r(NULL, space, &rest) != NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s:%u: want NAME TARGET [KEY-FILE]", a->list,
-                                number);
-    }
-    struct agent_target *t = find_target(a, name);
-    if (t != NULL && strcmp(t->spec, spec) == 0) {
-        t->listed = true;
-        return MKPERF_OK;
-    }
-    if (t != NULL) {
-        t->stop = 1; /* it has another address now */
-    }
-    if (agent_add(a, name, spec, key, e) == MKPERF_OK) {
-        find_target(a, name)->of_file = true;
-    }
-    return e->status;
-}
-
 enum mkperf_status agent_read_list(struct agent *a, struct mkperf_error *e)
 {
+    static const char space[] = " \t\r\n";
     FILE *f = fopen(a->list, "re");
-    char line[LINE];
-    unsigned number = 0;
+    char line[LINE], *rest;
 
     if (f == NULL) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", a->list, strerror(errno));
@@ -214,8 +178,27 @@ enum mkperf_status agent_read_list(struct agent *a, struct mkperf_error *e)
     for (size_t i = 0; i < a->ntargets; i++) {
         a->target[i]->listed = !a->target[i]->of_file;
     }
-    while (e->status == MKPERF_OK && fgets(line, sizeof line, f) != NULL) {
-        (void)read_line(a, line, ++number, e);
+    /* A line is NAME TARGET [KEY-FILE]; blank lines and lines that begin with # are skipped. */
+    for (unsigned number = 1; e->status == MKPERF_OK && fgets(line, sizeof line, f) != NULL;
+         number++) {
+        const char *name = strtok_r(line, space, &rest), *spec = strtok_r(NULL, space, &rest),
+                   *key = strtok_r(NULL, space, &rest);
+
+        if (name == NULL || name[0] == '#') {
+            continue;
+        }
+        struct agent_target *t = find_target(a, name);
+        if (spec == NULL || strtok_r(NULL, space, &rest) != NULL) {
+            mkperf_error_set(e, MKPERF_ERR_INPUT, "%s:%u: want NAME TARGET [KEY-FILE]", a->list,
+                             number);
+        } else if (t != NULL && strcmp(t->spec, spec) == 0) {
+            t->listed = true;
+        } else {
+            if (t != NULL) {
+                t->stop = 1; /* it has another address now */
+            }
+            (void)agent_add(a, name, spec, key, e);
+        }
     }
     (void)fclose(f);
     for (size_t i = 0; e->status == MKPERF_OK && i < a->ntargets; i++) {

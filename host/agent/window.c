@@ -2,11 +2,6 @@
 /* Owns: the windows of a target, and the counts for metrics. See agent.h. */
 #include "agent.h"
 
-static void print_of_window(const struct agent_window *w, const char *text)
-{
-    mkperf_print_line(stderr, "mkperf agent: %s: %s", w->target, text);
-}
-
 /* ---- the file of the present window ---- */
 
 /* The end of the chain if no outbox wants a file. */
@@ -28,7 +23,7 @@ static void close_chain(struct agent_window *w)
  * kept. */
 static void spoil(struct agent_window *w, const struct mkperf_error *e)
 {
-    print_of_window(w, e->text);
+    agent_print(w->of, e->text);
     w->failed = true;
     if (w->to.ops != NULL) {
         mkperf_sink_abandon(&w->to);
@@ -45,8 +40,8 @@ static void spoil(struct agent_window *w, const struct mkperf_error *e)
 /* Opens the window's file, if it is not open. Called before each record. */
 static void open_window(struct agent_window *w)
 {
-    const struct agent *a = w->agent;
-    struct mkperf_recorder *r = (struct mkperf_recorder *)(uintptr_t)w->recorder;
+    const struct agent *a = w->of->agent;
+    struct mkperf_recorder *r = &w->of->recorder;
     struct mkperf_sink end = {.ops = &no_file, .every_pd = true};
     struct mkperf_error e = {.status = MKPERF_OK};
 
@@ -56,8 +51,8 @@ static void open_window(struct agent_window *w)
     w->open = true;
     w->failed = false;
     w->opened_s = mkperf_now_s();
-    w->name = (struct agent_name){.sequence = w->agent->sequence++, .unix_ms = agent_unix_ms()};
-    snprintf(w->name.target, sizeof w->name.target, "%s", w->target);
+    w->name = (struct agent_name){.sequence = w->of->agent->sequence++, .unix_ms = agent_unix_ms()};
+    snprintf(w->name.target, sizeof w->name.target, "%s", w->of->name);
     w->counts = (struct mkperf_totals){.first_ns = UINT64_MAX};
     if (a->nto != 0) {
         w->path = agent_name_path(&a->outbox[0], &w->name);
@@ -82,7 +77,7 @@ static void open_window(struct agent_window *w)
 /* Gives the finished file its name and puts it into all outboxes. */
 static void hand_over(struct agent_window *w, const struct mkperf_totals *t)
 {
-    struct agent *a = w->agent;
+    struct agent *a = w->of->agent;
     const struct mkperf_elf_search elfs = agent_elfs(a, w->name.unix_ms);
 
     w->name.samples = t->samples;
@@ -91,14 +86,14 @@ static void hand_over(struct agent_window *w, const struct mkperf_totals *t)
         for (unsigned i = 0; i < a->nto; i++) {
             struct mkperf_error e;
             if (agent_outbox_add(&a->outbox[i], path, t, &elfs, &e) != MKPERF_OK) {
-                print_of_window(w, e.text);
+                agent_print(w->of, e.text);
             }
         }
         if (a->outbox[0].kind == AGENT_PPROF) {
             unlink(path);
         }
     } else {
-        print_of_window(w, strerror(errno));
+        agent_print(w->of, strerror(errno));
         w->failed = true;
     }
     free(path);
@@ -113,7 +108,7 @@ void agent_window_end(struct agent_window *w)
     }
     /* The totals of this window are its own counts, and what only the stream counts since the last one. */
     struct mkperf_totals now, t;
-    mkperf_stream_totals(w->recorder->stream, &now);
+    mkperf_stream_totals(w->of->recorder.stream, &now);
     t = now;
     mkperf_figures_add(&t, &w->before, true);
     w->before = now;
@@ -181,7 +176,7 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     struct agent_window *w = self;
 
     (void)session; /* a copy whose texts live only during the call */
-    w->session = w->recorder->stream->session;
+    w->session = w->of->recorder.stream->session;
     w->sched = mkperf_analysis_new();
     mkperf_flow_init(&w->flow, w->sched);
     w->flow.to = mkperf_analysis_sink(w->sched);
@@ -205,7 +200,7 @@ static enum mkperf_status add_events(void *self, const struct mkperf_session *se
 {
     struct agent_window *w = self;
 
-    w->session = w->recorder->stream->session;
+    w->session = w->of->recorder.stream->session;
     TEE(w, events, session);
     return MKPERF_OK;
 }
@@ -221,7 +216,7 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     open_window(w);
     note_time(w, s->time_ns);
     if (w->session.aggregate_ms != 0) {
-        note_time(w, w->recorder->stream->window_ns);
+        note_time(w, w->of->recorder.stream->window_ns);
     }
     w->counts.samples += one.samples;
     uint32_t number = mkperf_hash_number(&w->weight_keys, key, 4);
@@ -334,5 +329,5 @@ void agent_window_free(struct agent_window *w)
     for (unsigned i = 0; i < AGENT_FAMILIES; i++) {
         free(w->text[i]);
     }
-    *w = (struct agent_window){.agent = w->agent, .target = w->target, .recorder = w->recorder};
+    *w = (struct agent_window){.of = w->of};
 }

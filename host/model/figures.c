@@ -290,11 +290,11 @@ static const struct mkperf_figure *find_figure(const char *key)
     return i < FIGURES ? &figures[i] : NULL;
 }
 
-bool mkperf_figure_is_count(const char *key)
+const uint64_t *mkperf_figure_count(const struct mkperf_totals *t, const char *key)
 {
     const struct mkperf_figure *f = find_figure(key);
 
-    return f == NULL || (f->is & NO_COUNT) == 0;
+    return f == NULL || (f->is & NO_COUNT) != 0 ? NULL : value_in(f, t);
 }
 
 static void add_count(uint64_t *to, uint64_t n, bool subtract)

@@ -54,8 +54,8 @@ void mkperf_figures_each(enum mkperf_figure_section from, enum mkperf_figure_sec
  * shares and the output ring's points remain as they are in `to`. */
 void mkperf_figures_add(struct mkperf_totals *to, const struct mkperf_totals *t, bool subtract);
 
-/* Returns whether a figure of JSON is a count, so that the figures of several recordings can be added up. */
-bool mkperf_figure_is_count(const char *key);
+/* Returns where the count with a key of JSON is, or NULL if that is no count. Counts of several recordings can be added up. */
+const uint64_t *mkperf_figure_count(const struct mkperf_totals *t, const char *key);
 
 /*
  * Calls row for each line of a section of the head or the summary, in order. A figure of 0 has no line. title is NULL in

@@ -157,7 +157,7 @@ static void exits(void **state)
     size_t n;
 
     (void)state;
-    w->target = target.name;
+    w->of = &target;
     w->session = (struct mkperf_session){.platform = "seL4", .cpu = "A53", .sched = true};
     w->sched = mkperf_analysis_new();
     mkperf_flow_init(&w->flow, w->sched);
