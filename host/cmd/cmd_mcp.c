@@ -15,16 +15,17 @@
 enum { ANSWER_MAX = 1 << 18 };
 
 static const struct mcp_tool tools[] = {
-    {&mkperf_explain_command, "file", "why", NULL},
-    {&mkperf_report_command, "file", "sort pd event time percent-limit no-idle children ci", NULL},
-    {&mkperf_report_command, "file", "", "header-only"},
-    {&mkperf_report_command, "file", "", "charged"},
-    {&mkperf_latency_command, "file", "", NULL},
-    {&mkperf_latency_command, "file", "", "critical-path"},
-    {&mkperf_budget_command, "file", "", NULL},
-    {&mkperf_flow_command, "file", "", NULL},
-    {&mkperf_diff_command, "before after", "sort per fail-above percent-limit", NULL},
-    {&mkperf_explain_command, "before after", "per", "why=regression"},
+    {"explain", &mkperf_explain_command, "file", "why", NULL},
+    {"report", &mkperf_report_command, "file",
+     "sort pd event time percent-limit no-idle children ci", NULL},
+    {"report-header-only", &mkperf_report_command, "file", "", "header-only"},
+    {"report-charged", &mkperf_report_command, "file", "", "charged"},
+    {"latency", &mkperf_latency_command, "file", "", NULL},
+    {"latency-critical-path", &mkperf_latency_command, "file", "", "critical-path"},
+    {"budget", &mkperf_budget_command, "file", "", NULL},
+    {"flow", &mkperf_flow_command, "file", "", NULL},
+    {"diff", &mkperf_diff_command, "before after", "sort per fail-above percent-limit", NULL},
+    {"explain-regression", &mkperf_explain_command, "before after", "per", "why=regression"},
 };
 
 /* Reads at most ANSWER_MAX bytes up to the end of a line. The rest of the output is omitted, and a line reports that. */
@@ -52,12 +53,8 @@ static int run_command(void *self, char *const *argv, char **text)
 {
     int ends[2], status = 0;
     bool cut;
-    char *words[MCP_ARGUMENTS + 1] = {(char *)(uintptr_t) "mkperf"};
 
     (void)self;
-    for (unsigned i = 0; i < MCP_ARGUMENTS && argv[i] != NULL; i++) {
-        words[i + 1] = argv[i];
-    }
     int errors = memfd_create("errors", MFD_CLOEXEC);
     pid_t child = errors >= 0 && pipe2(ends, O_CLOEXEC) == 0 ? fork() : -1;
     if (child == 0) {
@@ -66,7 +63,7 @@ static int run_command(void *self, char *const *argv, char **text)
         (void)dup2(null, STDIN_FILENO);
         (void)dup2(ends[1], STDOUT_FILENO);
         (void)dup2(errors, STDERR_FILENO);
-        execv("/proc/self/exe", words);
+        execv("/proc/self/exe", argv);
         _exit(127);
     }
     if (child < 0) {

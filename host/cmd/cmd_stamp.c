@@ -6,7 +6,6 @@
  * Owns: the table's contents, and the changed ELFs. Their build ids do not change. The ELFs with and without
  * tables have the same code, symbols and lines, and a host may use either.
  */
-#include <mbedtls/sha256.h>
 #include <mkperf/record.h>
 
 #include "base/outfile.h"
@@ -18,7 +17,6 @@ struct changed {
     size_t bytes;                 /* the least that the place has */
     struct mkperf_module *module; /* NULL: not found so far */
     struct mkperf_blank at;
-    const char *file; /* the program's file name in the image */
 };
 
 /* The client PD's program, with the place of the table; the profiler PD's, with that of the tables for unwinding. */
@@ -32,7 +30,7 @@ struct stamp {
     struct mkperf_symbols *symbols;
     struct mkperf_image image;
     struct mkperf_stamp_queues found;
-    mbedtls_sha256_context hash; /* the hash of the image, while it is computed */
+    struct mkperf_module *module[MKPERF_STAMP_PROGRAMS + 1]; /* the last one is the kernel's */
     struct changed changed[CHANGED];
     struct mkperf_stamp_unwind unwind;
     enum mkperf_stamp_unwind_wish wish;
@@ -104,33 +102,32 @@ static enum mkperf_status identify(struct stamp *s, const char *path, struct mkp
                        mkperf_module_path(c->module), mkperf_module_path(*m));
         c->module = *m;
         c->at = at;
-        c->file = out->file;
     }
     return MKPERF_OK;
 }
 
-/* Adds a program with a name to the image. NULL: there is no room for it. */
-static struct mkperf_image_program *add_program(struct stamp *s, const char *name, uint64_t thread,
-                                                int parent, struct mkperf_error *e)
+/* Adds a program with a name to the image. path: its ELF, NULL: none is known. */
+static enum mkperf_status add_program(struct stamp *s, const char *name, uint64_t thread,
+                                      int parent, const char *path, struct mkperf_error *e)
 {
     struct mkperf_image_program *out = &s->image.program[s->image.n];
 
-    if (s->image.n == MKPERF_STAMP_PROGRAMS || strlen(name) > MKPERF_STAMP_NAME_BYTES) {
-        mkperf_error_set(e, MKPERF_ERR_INPUT,
-                         "%s: %.64s: too many programs, or a name of more than %d bytes", s->path,
-                         name, MKPERF_STAMP_NAME_BYTES);
-        return NULL;
-    }
+    MKPERF_FAIL_IF(s->image.n == MKPERF_STAMP_PROGRAMS || strlen(name) > MKPERF_STAMP_NAME_BYTES, e,
+                   MKPERF_ERR_INPUT,
+                   "%s: %.64s: too many programs, or a name of more than %d bytes", s->path, name,
+                   MKPERF_STAMP_NAME_BYTES);
     *out = (struct mkperf_image_program){.thread = thread, .parent = parent};
     memcpy(out->name, name, strlen(name) + 1);
-    s->image.n++;
-    return out;
+    struct mkperf_module **module = &s->module[s->image.n++];
+    return path != NULL ? identify(s, path, module, out, e) : MKPERF_OK;
 }
 
-/* Stores how a PD or a vCPU is scheduled. */
-static void schedule(struct mkperf_image_program *out, unsigned priority, unsigned cpu,
-                     uint64_t budget, uint64_t period)
+/* Stores how the program that was added last is scheduled, a PD or a vCPU. */
+static void schedule(struct stamp *s, unsigned priority, unsigned cpu, uint64_t budget,
+                     uint64_t period)
 {
+    struct mkperf_image_program *out = &s->image.program[s->image.n - 1];
+
     if (budget <= UINT32_MAX && period <= UINT32_MAX) {
         out->scheduled = true;
         out->priority = (uint8_t)priority;
@@ -140,30 +137,30 @@ static void schedule(struct mkperf_image_program *out, unsigned priority, unsign
     }
 }
 
-static enum mkperf_status add_pd(struct stamp *s, unsigned i, struct mkperf_module **m,
+/* Adds a PD with its program. With --maps a program may be missing, or be in several directories. */
+static enum mkperf_status add_pd(struct stamp *s, const struct mkperf_system_pd *pd,
                                  struct mkperf_error *e)
 {
-    const struct mkperf_system_pd *pd = &s->system->pd[i];
-    struct mkperf_image_program *out = add_program(s, pd->name, pd->thread, pd->parent, e);
+    struct mkperf_image_program *out = &s->image.program[s->image.n];
+    char *path = pd->program != NULL ? find_program(s, pd->program) : NULL;
 
-    if (out == NULL || pd->program == NULL) {
-        return out == NULL ? e->status : MKPERF_OK;
+    MKPERF_FAIL_IF(pd->program != NULL && path == NULL && !s->maps, e, MKPERF_ERR_INPUT,
+                   "%s:%d: %s: its program %s is not in %s", s->path, pd->line, pd->name,
+                   pd->program, s->elf_path != NULL ? s->elf_path : "the file's directory");
+    e->status = add_program(s, pd->name, pd->thread, pd->parent, path, e);
+    if (path == NULL || e->status != MKPERF_OK) {
+        free(path);
+        return e->status;
     }
     out->passive = pd->passive;
-    schedule(out, pd->priority, pd->cpu, pd->budget, pd->period);
-    char *path = find_program(s, pd->program);
-    MKPERF_FAIL_IF(path == NULL, e, MKPERF_ERR_INPUT, "%s:%d: %s: its program %s is not in %s",
-                   s->path, pd->line, pd->name, pd->program,
-                   s->elf_path != NULL ? s->elf_path : "the file's directory");
+    schedule(s, pd->priority, pd->cpu, pd->budget, pd->period);
     /*
      * Refuses a program of another directory that has the same name. The packer would use the first that it finds,
      * and the wrong program might be in the image without a message. Files with one build id are one program, such as the
      * client PD's ELF and its stamped copy.
      */
-    char *directories = s->elf_path != NULL ? mkperf_xstrdup(s->elf_path) : NULL,
-         *rest = directories, *directory;
-    e->status = MKPERF_OK;
-    (void)identify(s, path, m, out, e);
+    char *directories = !s->maps ? mkperf_xstrdup(s->elf_path) : NULL, *rest = directories,
+         *directory;
     while (e->status == MKPERF_OK && (directory = strsep(&rest, ":")) != NULL) {
         char *other = mkperf_find_file(directory, pd->program);
         struct mkperf_module *theirs;
@@ -185,47 +182,31 @@ static enum mkperf_status add_pd(struct stamp *s, unsigned i, struct mkperf_modu
     return e->status;
 }
 
-/* Adds the queues of sDDF and of the description. module: of the PDs, in their order. */
-static enum mkperf_status add_queues(struct stamp *s, struct mkperf_module *const *module,
-                                     struct mkperf_error *e)
-{
-    s->found = (struct mkperf_stamp_queues){.system = s->system, .image = &s->image};
-    e->status = MKPERF_OK;
-    MKPERF_TRY(!s->no_sddf ? mkperf_stamp_queues_find(&s->found, s->path, module, e) : MKPERF_OK);
-    return s->queues != NULL ? mkperf_stamp_queues_read(&s->found, s->queues, e) : e->status;
-}
-
-/* Makes the table. The image's identity in it is the hash of the rest of the table and of all that is loaded. */
+/* Makes the table of the PDs that were added and what else is in the image. Its identity in it is the hash of the rest of the table
+ * and of all that is loaded. */
 static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP_BYTES], size_t *n,
                                      struct mkperf_error *e)
 {
-    struct mkperf_module *module[MKPERF_STAMP_PROGRAMS + 1] = {0};
+    uint8_t hashed[MKPERF_STAMP_BYTES + (MKPERF_STAMP_PROGRAMS + 1) * MKPERF_CONTENT_HASH_BYTES];
     uint8_t hash[MKPERF_CONTENT_HASH_BYTES];
 
     s->image.kernel.parent = -1;
     mkperf_sha256(s->system->text, s->system->bytes, s->image.system);
-    MKPERF_TRY(identify(s, s->kernel, &module[MKPERF_STAMP_PROGRAMS], &s->image.kernel, e));
-    for (unsigned i = 0; i < s->system->npds; i++) {
-        MKPERF_TRY(add_pd(s, i, &module[i], e));
-    }
+    MKPERF_TRY(identify(s, s->kernel, &s->module[MKPERF_STAMP_PROGRAMS], &s->image.kernel, e));
     /* Microkit's monitor is a file in the kernel's directory of the SDK. pocket has no monitor. */
     char *monitor =
         mkperf_xprintf("%.*smonitor.elf", (int)(basename(s->kernel) - s->kernel), s->kernel);
-    e->status = MKPERF_OK;
-    struct mkperf_image_program *out = NULL;
-    if (access(monitor, R_OK) == 0 &&
-        (out = add_program(s, "monitor", MKPERF_THREAD_INITIAL, -1, e)) != NULL) {
-        (void)identify(s, monitor, &module[s->image.n - 1], out, e);
-    }
+    e->status = access(monitor, R_OK) == 0
+                    ? add_program(s, "monitor", MKPERF_THREAD_INITIAL, -1, monitor, e)
+                    : MKPERF_OK;
     free(monitor);
-    for (unsigned i = 0; i < s->system->nvcpus && e->status == MKPERF_OK; i++) {
+    MKPERF_TRY(e->status);
+    for (unsigned i = 0; i < s->system->nvcpus; i++) {
         /* vCPUs have names and no programs. */
         const struct mkperf_system_vcpu *v = &s->system->vcpu[i];
-        if ((out = add_program(s, v->name, v->thread, (int)v->parent, e)) != NULL) {
-            schedule(out, v->priority, v->cpu, v->budget, v->period);
-        }
+        MKPERF_TRY(add_program(s, v->name, v->thread, (int)v->parent, NULL, e));
+        schedule(s, v->priority, v->cpu, v->budget, v->period);
     }
-    MKPERF_TRY(e->status);
     const struct changed *client = &s->changed[CLIENT], *profiler = &s->changed[PROFILER];
     MKPERF_FAIL_IF(client->module == NULL, e, MKPERF_ERR_INPUT,
                    "%s: none of its programs is mkperf's client PD (with the symbol "
@@ -235,8 +216,7 @@ static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP
     MKPERF_FAIL_IF(mkperf_module_build_id(client->module)->n == 0, e, MKPERF_ERR_INPUT,
                    "%s: has no build id: link it with --build-id",
                    mkperf_module_path(client->module));
-    MKPERF_TRY(add_queues(s, module, e));
-    mkperf_stamp_unwind_make(&s->unwind, &s->image, module, s->wish);
+    mkperf_stamp_unwind_make(&s->unwind, &s->image, s->module, s->wish);
     MKPERF_FAIL_IF(s->unwind.size != 0 && profiler->module == NULL, e, MKPERF_ERR_INPUT,
                    "%s: programs need tables for unwinding, and the profiler PD has no place for "
                    "them (the symbol %s): it is of an older mkperf; --unwind no does without",
@@ -252,29 +232,25 @@ static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP
     }
     free(windows);
     *n = mkperf_image_write(&s->image, table);
-    (void)mbedtls_sha256_update_ret(&s->hash, table + MKPERF_STAMP_SYSTEM_AT,
-                                    *n - MKPERF_STAMP_SYSTEM_AT);
+    struct mkperf_put c = {.p = hashed};
+    mkperf_put_data(&c, table + MKPERF_STAMP_SYSTEM_AT, *n - MKPERF_STAMP_SYSTEM_AT);
     for (unsigned i = 0; i <= MKPERF_STAMP_PROGRAMS; i++) {
         /* The contents that the packer loads, without the tables themselves. */
-        const struct mkperf_module *m = module[i];
+        const struct mkperf_module *m = s->module[i];
         struct mkperf_blank blank = m == client->module     ? client->at
                                     : m == profiler->module ? profiler->at
                                                             : (struct mkperf_blank){0};
-        MKPERF_FAIL_IF(m != NULL && !mkperf_module_content(m, blank, hash), e, MKPERF_ERR_INPUT,
+        MKPERF_FAIL_IF(m != NULL && !mkperf_module_content(m, blank, c.p), e, MKPERF_ERR_INPUT,
                        "%s: nothing in it is loaded", mkperf_module_path(m));
-        if (m != NULL) {
-            (void)mbedtls_sha256_update_ret(&s->hash, hash, sizeof hash);
-        }
+        c.p += m != NULL ? MKPERF_CONTENT_HASH_BYTES : 0;
     }
-    (void)mbedtls_sha256_finish_ret(&s->hash, hash);
+    mkperf_sha256(hashed, (size_t)(c.p - hashed), hash);
     memcpy(s->image.id, hash, sizeof s->image.id);
     *n = mkperf_image_write(&s->image, table);
-    return *n <= client->at.n
-               ? mkperf_image_read(table, *n, &s->image,
-                                   e) /* checks that a host can read the table */
-               : mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                  "%s: the table needs %zu bytes, %" PRIu64 " are reserved",
-                                  mkperf_module_path(client->module), *n, client->at.n);
+    MKPERF_FAIL_IF(*n > client->at.n, e, MKPERF_ERR_INPUT,
+                   "%s: the table needs %zu bytes, %" PRIu64 " are reserved",
+                   mkperf_module_path(client->module), *n, client->at.n);
+    return mkperf_image_read(table, *n, &s->image, e); /* checks that a host can read the table */
 }
 
 /* Writes a program's file to `to` with n bytes of `table` in the place for them, and zeros behind. */
@@ -304,26 +280,6 @@ static enum mkperf_status write_changed(const struct changed *c, const char *to,
     return status;
 }
 
-static enum mkperf_status print_maps(struct stamp *s, struct mkperf_error *e)
-{
-    struct mkperf_module *module[MKPERF_STAMP_PROGRAMS] = {0};
-
-    for (unsigned i = 0; i < s->system->npds; i++) {
-        const char *program = s->system->pd[i].program;
-        char *path = program != NULL ? find_program(s, program) : NULL;
-        bool opens = path == NULL ||
-                     mkperf_symbols_module(s->symbols, path, &module[i], e) == MKPERF_OK;
-        free(path);
-        if (!opens) {
-            return e->status;
-        }
-    }
-    if (add_queues(s, module, e) == MKPERF_OK) {
-        mkperf_stamp_queue_maps(&s->found, stdout);
-    }
-    return e->status;
-}
-
 static enum mkperf_status write_elfs(struct stamp *s, struct mkperf_error *e)
 {
     const struct changed *client = &s->changed[CLIENT], *profiler = &s->changed[PROFILER];
@@ -341,7 +297,8 @@ static enum mkperf_status write_elfs(struct stamp *s, struct mkperf_error *e)
                    "the profiler PD's ELF is written next to the client PD's: give -o a file");
     if (profiler->module != NULL && !piped) {
         char *path = s->output != NULL
-                         ? mkperf_xprintf("%.*s%s", (int)(basename(to) - to), to, profiler->file)
+                         ? mkperf_xprintf("%.*s%s", (int)(basename(to) - to), to,
+                                          basename(mkperf_module_path(profiler->module)))
                          : mkperf_xstrdup(mkperf_module_path(profiler->module));
         uint32_t bytes = s->unwind.size - (uint32_t)sizeof(struct mkperf_unwind_tables);
         (void)write_changed(profiler, path,
@@ -380,16 +337,27 @@ static enum mkperf_status run_stamp(void *self, const struct mkperf_args *args,
         {s->kernel == NULL && !s->maps, "want --kernel ELF, the kernel that the image gets"}));
     s->path = args->operand[0];
     s->symbols = mkperf_symbols_new();
-    mbedtls_sha256_init(&s->hash);
-    (void)mbedtls_sha256_starts_ret(&s->hash, 0);
-    enum mkperf_status status = mkperf_system_load(s->path, &s->system, e);
-    if (status == MKPERF_OK) {
-        status = s->maps ? print_maps(s, e) : write_elfs(s, e);
+    MKPERF_TRY(mkperf_system_load(s->path, &s->system, e));
+    for (unsigned i = 0; i < s->system->npds; i++) {
+        MKPERF_TRY(add_pd(s, &s->system->pd[i], e));
     }
-    mbedtls_sha256_free(&s->hash);
+    s->found = (struct mkperf_stamp_queues){.system = s->system, .image = &s->image};
+    MKPERF_TRY(!s->no_sddf ? mkperf_stamp_queues_find(&s->found, s->path, s->module, e)
+                           : MKPERF_OK);
+    MKPERF_TRY(s->queues != NULL ? mkperf_stamp_queues_read(&s->found, s->queues, e) : MKPERF_OK);
+    if (!s->maps) {
+        return write_elfs(s, e);
+    }
+    mkperf_stamp_queue_maps(&s->found, stdout);
+    return MKPERF_OK;
+}
+
+static void end_stamp(void *self)
+{
+    struct stamp *s = self;
+
     mkperf_system_free(s->system);
     mkperf_symbols_free(s->symbols);
-    return status;
 }
 
 const struct mkperf_command mkperf_stamp_command = {
@@ -420,4 +388,5 @@ const struct mkperf_command mkperf_stamp_command = {
         .changed = {[CLIENT] = {.symbol = MKPERF_STAMP_SYMBOL, .bytes = MKPERF_STAMP_HEADER_BYTES},
                     [PROFILER] = {.symbol = MKPERF_UNWIND_SYMBOL, .bytes = MKPERF_UNWIND_BYTES}}),
     .run = run_stamp,
+    .end = end_stamp,
 };

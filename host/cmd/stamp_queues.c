@@ -16,18 +16,10 @@ struct place {
     struct mkperf_error *e;
 };
 
-__attribute__((format(printf, 2, 3))) static bool wrong(const struct place *at, const char *format,
-                                                        ...)
-{
-    char text[256];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    mkperf_error_set(at->e, MKPERF_ERR_INPUT, "%s:%u: %s", at->path, at->line, text);
-    return false;
-}
+/* Ends the function around it with an error at a place. */
+#define REFUSE_IF(condition, at, format, ...)                                                      \
+    MKPERF_FAIL_IF(condition, (at)->e, MKPERF_ERR_INPUT, "%s:%u: " format, (at)->path, (at)->line, \
+                   __VA_ARGS__)
 
 /* Returns the address at which the profiler PD maps the region, 0 if it does not. */
 static uint64_t profiler_map(const struct mkperf_system *s, unsigned region)
@@ -104,35 +96,34 @@ static uint64_t number_at(const uint8_t *p, unsigned bytes)
     return bytes == 8 ? mkperf_get64(p) : bytes == 2 ? mkperf_get16(p) : p[0];
 }
 
-/* Adds a queue, whose memory is at an offset of a region. Its head and tail in q are offsets there. NULL: there is no room. */
-static struct mkperf_image_queue *add_queue(struct mkperf_stamp_queues *s, const struct place *at,
-                                            unsigned region, uint64_t offset,
-                                            const struct mkperf_image_queue *q)
+/* Adds a queue, whose memory is at an offset of a region. Its head and tail in q are offsets there. */
+static enum mkperf_status add_queue(struct mkperf_stamp_queues *s, const struct place *at,
+                                    unsigned region, uint64_t offset,
+                                    const struct mkperf_image_queue *q)
 {
     uint64_t map = profiler_map(s->system, region);
     unsigned n = s->image->nqueues;
 
-    if (n == MKPERF_STAMP_QUEUES) {
-        wrong(at, "an image lists at most %d queues", MKPERF_STAMP_QUEUES);
-        return NULL;
-    }
+    REFUSE_IF(n == MKPERF_STAMP_QUEUES, at, "an image lists at most %d queues",
+              MKPERF_STAMP_QUEUES);
     s->image->nqueues++;
     s->region[n] = region;
     s->offset[n] = offset;
     s->image->queue[n] = *q;
     s->image->queue[n].head = map != 0 ? map + q->head : 0;
     s->image->queue[n].tail = map != 0 ? map + q->tail : 0;
-    return &s->image->queue[n];
+    return MKPERF_OK;
 }
 
 /* Adds one queue of a connection, at an address of the PD. A queue that the other PD has is completed. */
-static bool add_sddf(struct mkperf_stamp_queues *s, const struct place *at, const struct class *c,
-                     unsigned pd, uint64_t address, uint64_t slots, bool produces, bool returns)
+static enum mkperf_status add_sddf(struct mkperf_stamp_queues *s, const struct place *at,
+                                   const struct class *c, unsigned pd, uint64_t address,
+                                   uint64_t slots, bool produces, bool returns)
 {
     const struct mkperf_system_pd *p = &s->system->pd[pd];
 
     if (address == 0 || slots == 0) {
-        return true; /* The connection is not used, such as the input of a driver that has none. */
+        return MKPERF_OK; /* The connection is not used, such as the input of a driver that has none. */
     }
     for (unsigned i = 0; i < p->nmaps; i++) {
         unsigned region = p->map[i].region, k = 0;
@@ -155,20 +146,21 @@ static bool add_sddf(struct mkperf_stamp_queues *s, const struct place *at, cons
         while (k < s->image->nqueues && (s->region[k] != region || s->offset[k] != offset)) {
             k++;
         }
-        struct mkperf_image_queue *q =
-            k < s->image->nqueues ? &s->image->queue[k] : add_queue(s, at, region, offset, &found);
-        if (q != NULL) {
-            *(produces ? &q->producer : &q->consumer) = (int)pd;
-        }
-        return q != NULL;
+        MKPERF_TRY(k < s->image->nqueues ? MKPERF_OK : add_queue(s, at, region, offset, &found));
+        struct mkperf_image_queue *q = &s->image->queue[k];
+        *(produces ? &q->producer : &q->consumer) = (int)pd;
+        return MKPERF_OK;
     }
-    return wrong(at, "%s: the queue at 0x%" PRIx64 " of its sDDF configuration is in no map of it",
-                 p->name, address);
+    return mkperf_error_set(at->e, MKPERF_ERR_INPUT,
+                            "%s:%u: %s: the queue at 0x%" PRIx64
+                            " of its sDDF configuration is in no map of it",
+                            at->path, at->line, p->name, address);
 }
 
 /* Adds the queues of one row of `connections` for a PD with that section. */
-static bool add_connections(struct mkperf_stamp_queues *s, const struct place *at,
-                            const struct connection *row, unsigned pd, const uint8_t *p, uint64_t n)
+static enum mkperf_status add_connections(struct mkperf_stamp_queues *s, const struct place *at,
+                                          const struct connection *row, unsigned pd,
+                                          const uint8_t *p, uint64_t n)
 {
     const struct class *c = row->of;
     uint64_t end = row->number_bytes != 0 ? row->number_at + (uint64_t)row->number_bytes : 0;
@@ -176,23 +168,21 @@ static bool add_connections(struct mkperf_stamp_queues *s, const struct place *a
                      : end <= n             ? number_at(p + row->number_at, row->number_bytes)
                                             : UINT64_MAX;
 
-    if (count > MOST_CLIENTS ||
-        (count != 0 && row->at + (count - 1) * row->stride + c->bytes > n)) {
-        return wrong(at,
-                     "%s: its section %s is shorter than its connections in sDDF 0.7.0: describe "
-                     "the queues of another release with --queues FILE and --no-sddf",
-                     s->system->pd[pd].name, row->section);
-    }
+    REFUSE_IF(
+        count > MOST_CLIENTS || (count != 0 && row->at + (count - 1) * row->stride + c->bytes > n),
+        at,
+        "%s: its section %s is shorter than its connections in sDDF 0.7.0: describe the queues "
+        "of another release with --queues FILE and --no-sddf",
+        s->system->pd[pd].name, row->section);
     for (uint64_t i = 0; i < count; i++) {
         const uint8_t *q = p + row->at + i * row->stride;
         uint64_t slots = number_at(q + c->slots, c->slots_bytes);
-        if (!add_sddf(s, at, c, pd, mkperf_get64(q + c->forward), slots, row->produces, false) ||
-            (c->back != c->forward &&
-             !add_sddf(s, at, c, pd, mkperf_get64(q + c->back), slots, !row->produces, true))) {
-            return false;
-        }
+        uint64_t forward = mkperf_get64(q + c->forward), back = mkperf_get64(q + c->back);
+        MKPERF_TRY(add_sddf(s, at, c, pd, forward, slots, row->produces, false));
+        MKPERF_TRY(c->back != c->forward ? add_sddf(s, at, c, pd, back, slots, !row->produces, true)
+                                         : MKPERF_OK);
     }
-    return true;
+    return MKPERF_OK;
 }
 
 enum mkperf_status mkperf_stamp_queues_find(struct mkperf_stamp_queues *q, const char *path,
@@ -201,7 +191,6 @@ enum mkperf_status mkperf_stamp_queues_find(struct mkperf_stamp_queues *q, const
 {
     const struct mkperf_system *system = q->system;
 
-    e->status = MKPERF_OK;
     for (unsigned i = 0; i < system->npds; i++) {
         const struct place at = {path, (unsigned)system->pd[i].line, e};
         for (size_t k = 0; module[i] != NULL && k < sizeof connections / sizeof *connections; k++) {
@@ -211,19 +200,14 @@ enum mkperf_status mkperf_stamp_queues_find(struct mkperf_stamp_queues *q, const
             if (p == NULL || n < MAGIC_BYTES || memcmp(p, "\0\0\0\0\0", MAGIC_BYTES) == 0) {
                 continue;
             }
-            if (memcmp(p, "sDDF", 4) != 0 || p[4] != row->of->version) {
-                wrong(&at,
+            REFUSE_IF(memcmp(p, "sDDF", 4) != 0 || p[4] != row->of->version, &at,
                       "%s: its section %s has version %u of sDDF's configuration, and mkperf knows "
                       "version %u: describe its queues with --queues FILE and --no-sddf",
                       system->pd[i].name, row->section, p[4], row->of->version);
-                return e->status;
-            }
-            if (!add_connections(q, &at, row, i, p, n)) {
-                return e->status;
-            }
+            MKPERF_TRY(add_connections(q, &at, row, i, p, n));
         }
     }
-    return e->status;
+    return MKPERF_OK;
 }
 
 /* ---- the description file ---- */
@@ -232,75 +216,71 @@ enum mkperf_status mkperf_stamp_queues_find(struct mkperf_stamp_queues *q, const
 enum key { HEAD, TAIL, BITS, SLOTS, REGION, PRODUCER, CONSUMER, RETURNS, KEYS };
 #define NONE UINT64_MAX
 
-static bool take_word(const struct place *at, const struct mkperf_system *s, char *word,
-                      uint64_t v[KEYS])
+static enum mkperf_status take_word(const struct place *at, const struct mkperf_system *s,
+                                    char *word, uint64_t v[KEYS])
 {
     static const char *const names[RETURNS] = {"head",   "tail",     "bits",    "slots",
                                                "region", "producer", "consumer"};
     char *value = strchr(word, '='), *end;
-    unsigned key = 0;
 
+    REFUSE_IF(value == NULL && strcmp(word, "returns") != 0, at, "%s: want KEY=VALUE, or returns",
+              word);
     if (value == NULL) {
-        v[RETURNS] = strcmp(word, "returns") == 0;
-        return v[RETURNS] != 0 || wrong(at, "%s: want KEY=VALUE, or returns", word);
+        v[RETURNS] = 1;
+        return MKPERF_OK;
     }
     *value++ = '\0';
-    while (key < RETURNS && strcmp(word, names[key]) != 0) {
-        key++;
-    }
-    if (key == RETURNS) {
-        return wrong(at, "%s=: want region, head, tail, bits, slots, producer or consumer", word);
-    }
+    size_t key = mkperf_named(names, RETURNS, sizeof *names, word);
+    REFUSE_IF(key == RETURNS, at, "%s=: want region, head, tail, bits, slots, producer or consumer",
+              word);
     if (key >= REGION) {
         int named = key == REGION ? mkperf_system_region_named(s, value)
                                   : mkperf_system_pd_named(s, value);
-        v[key] = named >= 0 ? (uint64_t)named : NONE;
-        return named >= 0 || wrong(at, "no %s is named %s",
-                                   key == REGION ? "memory region" : "protection domain", value);
+        REFUSE_IF(named < 0, at, "no %s is named %s",
+                  key == REGION ? "memory region" : "protection domain", value);
+        v[key] = (uint64_t)named;
+        return MKPERF_OK;
     }
     errno = 0;
     v[key] = strtoull(value, &end, 0);
-    return (value[0] >= '0' && value[0] <= '9' && *end == '\0' && errno == 0) ||
-           wrong(at, "%s=%s: want a number", word, value);
+    REFUSE_IF(value[0] < '0' || value[0] > '9' || *end != '\0' || errno != 0, at,
+              "%s=%s: want a number", word, value);
+    return MKPERF_OK;
 }
 
-static bool take_line(const struct place *at, struct mkperf_stamp_queues *all, char *line)
+static enum mkperf_status take_line(const struct place *at, struct mkperf_stamp_queues *all,
+                                    char *line)
 {
     uint64_t v[KEYS] = {
         [HEAD] = NONE, [TAIL] = NONE, [REGION] = NONE, [PRODUCER] = NONE, [CONSUMER] = NONE};
-    char *rest = NULL, *name = strtok_r(line, " \t\r\n", &rest), *word;
+    char *rest = NULL, *name, *word;
 
+    REFUSE_IF(strlen(line) == LINE_BYTES - 1, at, "a line has at most %d characters",
+              LINE_BYTES - 2);
+    name = strtok_r(line, " \t\r\n", &rest);
     if (name == NULL || name[0] == '#') {
-        return true;
+        return MKPERF_OK;
     }
-    if (strlen(name) > MKPERF_STAMP_QUEUE_NAME_BYTES || !mkperf_is_printable(name)) {
-        return wrong(at, "a queue's name: want at most %d printable characters",
-                     MKPERF_STAMP_QUEUE_NAME_BYTES);
-    }
+    REFUSE_IF(strlen(name) > MKPERF_STAMP_QUEUE_NAME_BYTES || !mkperf_is_printable(name), at,
+              "a queue's name: want at most %d printable characters",
+              MKPERF_STAMP_QUEUE_NAME_BYTES);
     while ((word = strtok_r(NULL, " \t\r\n", &rest)) != NULL) {
-        if (!take_word(at, all->system, word, v)) {
-            return false;
-        }
+        MKPERF_TRY(take_word(at, all->system, word, v));
     }
-    if (v[REGION] == NONE || v[HEAD] == NONE || v[TAIL] == NONE || v[SLOTS] == 0 ||
-        (v[PRODUCER] == NONE && v[CONSUMER] == NONE)) {
-        return wrong(at, "%s: want region, head, tail, bits, slots, and a producer or a consumer",
-                     name);
-    }
+    REFUSE_IF(v[REGION] == NONE || v[HEAD] == NONE || v[TAIL] == NONE || v[SLOTS] == 0 ||
+                  (v[PRODUCER] == NONE && v[CONSUMER] == NONE),
+              at, "%s: want region, head, tail, bits, slots, and a producer or a consumer", name);
     uint64_t bytes = v[BITS] / 8;
-    if (v[BITS] != 8 && v[BITS] != 16 && v[BITS] != 32 && v[BITS] != 64) {
-        return wrong(at, "%s: bits: want 8, 16, 32 or 64", name);
-    }
+    REFUSE_IF(v[BITS] != 8 && v[BITS] != 16 && v[BITS] != 32 && v[BITS] != 64, at,
+              "%s: bits: want 8, 16, 32 or 64", name);
     uint64_t last = all->system->region[v[REGION]].size - bytes;
-    if (v[HEAD] % bytes != 0 || v[TAIL] % bytes != 0 || v[HEAD] > last || v[TAIL] > last ||
-        (v[HEAD] == v[TAIL] && v[PRODUCER] != v[CONSUMER])) {
-        return wrong(at, "%s: head and tail: want two multiples of %" PRIu64 " within the region",
-                     name, bytes);
-    }
+    REFUSE_IF(v[HEAD] % bytes != 0 || v[TAIL] % bytes != 0 || v[HEAD] > last || v[TAIL] > last ||
+                  (v[HEAD] == v[TAIL] && v[PRODUCER] != v[CONSUMER]),
+              at, "%s: head and tail: want two multiples of %" PRIu64 " within the region", name,
+              bytes);
     for (unsigned i = 0; i < all->image->nqueues; i++) {
-        if (strcmp(all->image->queue[i].name, name) == 0) {
-            return wrong(at, "another queue is named %s", name);
-        }
+        REFUSE_IF(strcmp(all->image->queue[i].name, name) == 0, at, "another queue is named %s",
+                  name);
     }
     struct mkperf_image_queue q = {.returns = v[RETURNS] != 0,
                                    .producer = (int)v[PRODUCER],
@@ -310,7 +290,7 @@ static bool take_line(const struct place *at, struct mkperf_stamp_queues *all, c
                                    .head = v[HEAD],
                                    .tail = v[TAIL]};
     memcpy(q.name, name, strlen(name) + 1);
-    return add_queue(all, at, (unsigned)v[REGION], v[HEAD], &q) != NULL;
+    return add_queue(all, at, (unsigned)v[REGION], v[HEAD], &q);
 }
 
 enum mkperf_status mkperf_stamp_queues_read(struct mkperf_stamp_queues *q, const char *path,
@@ -319,17 +299,14 @@ enum mkperf_status mkperf_stamp_queues_read(struct mkperf_stamp_queues *q, const
     struct place at = {path, 0, e};
     FILE *f = fopen(path, "r");
     char line[LINE_BYTES];
-    bool ok = true;
 
     MKPERF_FAIL_IF(f == NULL, e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
     e->status = MKPERF_OK;
-    while (ok && fgets(line, sizeof line, f) != NULL) {
+    while (e->status == MKPERF_OK && fgets(line, sizeof line, f) != NULL) {
         at.line++;
-        ok = strlen(line) < sizeof line - 1
-                 ? take_line(&at, q, line)
-                 : wrong(&at, "a line has at most %d characters", LINE_BYTES - 2);
+        e->status = take_line(&at, q, line);
     }
-    if (ok && ferror(f)) {
+    if (e->status == MKPERF_OK && ferror(f)) {
         mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
     }
     (void)fclose(f);

@@ -36,15 +36,6 @@ static const struct mkperf_option *option_of(const struct mcp_tool *t, const cha
     return o;
 }
 
-/* Stores a tool's name: that of its command, then the option that is always given, or its value. */
-static void name_of(const struct mcp_tool *t, char name[WORD])
-{
-    const char *always = t->always != NULL ? t->always : "", *value = strchr(always, '=');
-
-    snprintf(name, WORD, "%s%s%s", t->command->name, *always != '\0' ? "-" : "",
-             value != NULL ? value + 1 : always);
-}
-
 static void put_word(void *to, const char *word, const char *help)
 {
     (void)help;
@@ -74,8 +65,7 @@ static json_t *describe_tool(const struct mcp_tool *t)
         }
         json_object_set_new(properties, word, p);
     }
-    name_of(t, word);
-    return json_pack("{s:s, s:s, s:{s:s, s:o, s:o, s:b}, s:{s:b, s:b}}", "name", word,
+    return json_pack("{s:s, s:s, s:{s:s, s:o, s:o, s:b}, s:{s:b, s:b}}", "name", t->name,
                      "description", t->command->description, "inputSchema", "type", "object",
                      "properties", properties, "required", required, "additionalProperties", false,
                      "annotations", "readOnlyHint", true, "openWorldHint", false);
@@ -102,6 +92,7 @@ static const char *make_line(const struct mcp_tool *t, json_t *arguments, char *
     json_t *value;
     unsigned n = 0;
 
+    argv[n++] = mkperf_xstrdup("mkperf");
     argv[n++] = mkperf_xstrdup(t->command->name);
     argv[n++] = mkperf_xstrdup("--json");
     if (t->always != NULL) {
@@ -141,20 +132,12 @@ static const char *make_line(const struct mcp_tool *t, json_t *arguments, char *
 /* Runs a tool. Returns its result; NULL: *why has the reason. */
 static json_t *call_tool(const struct mcp_server *s, const json_t *parameters, const char **why)
 {
-    const char *wanted = json_string_value(json_object_get(parameters, "name"));
+    const char *name = json_string_value(json_object_get(parameters, "name"));
     json_t *arguments = json_object_get(parameters, "arguments"), *result = NULL;
     char *argv[MCP_ARGUMENTS] = {NULL}, *text = NULL;
-    char name[WORD] = "";
-    unsigned i = 0;
+    size_t i = name != NULL ? mkperf_named(s->tool, s->ntools, sizeof *s->tool, name) : s->ntools;
 
-    for (; i < s->ntools && wanted != NULL; i++) {
-        name_of(&s->tool[i], name);
-        if (strcmp(name, wanted) == 0) {
-            break;
-        }
-    }
-    *why = wanted == NULL || i == s->ntools ? "no such tool"
-                                            : make_line(&s->tool[i], arguments, argv);
+    *why = i < s->ntools ? make_line(&s->tool[i], arguments, argv) : "no such tool";
     if (*why == NULL) {
         int status = s->run(s->self, argv, &text);
 

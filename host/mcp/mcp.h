@@ -16,6 +16,7 @@
 enum { MCP_LINE_MAX = 1 << 20, MCP_ARGUMENTS = 24 };
 
 struct mcp_tool {
+    const char *name;
     const struct mkperf_command *command;
     const char *operands; /* names of files, separated by blanks; all are required */
     const char *options;  /* long names of options of the command, separated by blanks */
@@ -26,8 +27,8 @@ struct mcp_server {
     const struct mcp_tool *tool;
     unsigned ntools;
     /*
-     * Runs mkperf with these arguments (argv[0] is the command's name, NULL ends them). Stores its output, a new string, in
-     * *text, and returns its exit status. The arguments are options of the table, "--name=value", and operands after "--".
+     * Runs mkperf with these arguments: "mkperf", the command's name, options of the table, "--name=value", and operands after
+     * "--"; NULL ends them. Stores its output, a new string, in *text, and returns its exit status.
      */
     int (*run)(void *self, char *const *argv, char **text);
     void *self;

@@ -24,18 +24,19 @@ static const struct mkperf_option options[] = {
 static const struct mkperf_command command = {
     .name = "report", .description = "a report", .options = {{options, 0}}};
 static const struct mcp_tool tools[] = {
-    {&command, "file", "sort why ci", NULL},
-    {&command, "before after", "", "charged"},
+    {"report", &command, "file", "sort why ci", NULL},
+    {"report-charged", &command, "before after", "", "charged"},
 };
 
 static int run(void *self, char *const *argv, char **text)
 {
     bool operands = false;
 
-    if (strcmp(argv[0], "report") != 0 || strcmp(argv[1], "--json") != 0) {
+    if (strcmp(argv[0], "mkperf") != 0 || strcmp(argv[1], "report") != 0 ||
+        strcmp(argv[2], "--json") != 0) {
         abort();
     }
-    for (unsigned i = 2; argv[i] != NULL; i++) {
+    for (unsigned i = 3; argv[i] != NULL; i++) {
         bool known = strncmp(argv[i], "--sort=", 7) == 0 || strncmp(argv[i], "--why=", 6) == 0 ||
                      strcmp(argv[i], "--ci") == 0 || strcmp(argv[i], "--charged") == 0;
         if (!operands && !known && strcmp(argv[i], "--") != 0) {
