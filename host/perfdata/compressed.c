@@ -93,11 +93,10 @@ void perfin_inflate_feed(struct perfin_inflate *f, const uint8_t *p, size_t n)
             mkperf_die();
         }
         (void)ZSTD_DCtx_setParameter(f->stream, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
-        f->part = mkperf_xcalloc(1, RECORD_MAX);
         f->buffer = mkperf_xcalloc(1, INFLATE_BYTES);
     }
-    assert(n <= RECORD_MAX && (f->part_used == f->part_bytes || f->part_bytes == 0));
-    memcpy(f->part, p, n);
+    assert(f->part_used == f->part_bytes);
+    f->part = p;
     f->part_bytes = n;
     f->part_used = 0;
     f->in += n;
@@ -160,6 +159,5 @@ bool perfin_inflate_is_cut(const struct perfin_inflate *f)
 void perfin_inflate_free(struct perfin_inflate *f)
 {
     ZSTD_freeDCtx(f->stream);
-    free(f->part);
     free(f->buffer);
 }

@@ -321,12 +321,11 @@ static bool read_line(struct perfin_session *s, const char *key, const char *tex
 }
 
 /* Reads the lines of a feature. *has: the file has it. `reason` is the error if more is in it than fits. */
-static enum mkperf_status read_lines(struct perfin_bytes *b, const struct perfin_frame *f,
-                                     unsigned bit, struct perfin_session *s, bool *has,
-                                     const char *reason, struct mkperf_error *e)
+static enum mkperf_status read_lines(struct perfin_bytes *b, struct perfin_frame *f, unsigned bit,
+                                     struct perfin_session *s, bool *has, const char *reason,
+                                     struct mkperf_error *e)
 {
-    size_t n;
-    char *text = (char *)perfin_feature(b, f, bit, &n), *rest = NULL;
+    char *text = (char *)perfin_feature(b, f, bit).p, *rest = NULL;
     bool fits = true;
 
     *has = text != NULL;
@@ -338,21 +337,26 @@ static enum mkperf_status read_lines(struct perfin_bytes *b, const struct perfin
             fits = read_line(s, line, value + 1);
         }
     }
-    free(text);
     return fits ? MKPERF_OK : perfin_bad(b, 0, reason, e);
 }
 
-enum mkperf_status perfin_read_totals(struct perfin_bytes *b, const struct perfin_frame *f,
+enum mkperf_status perfin_read_totals(struct perfin_bytes *b, struct perfin_frame *f,
                                       struct perfin_session *s, struct mkperf_error *e)
 {
     return read_lines(b, f, MKPERF_PERFDATA_TOTALS, s, &s->has_totals,
                       "more PDs or interactions than fit", e);
 }
 
-enum mkperf_status perfin_read_session(struct perfin_bytes *b, const struct perfin_frame *f,
+enum mkperf_status perfin_read_session(struct perfin_bytes *b, struct perfin_frame *f,
                                        struct perfin_session *s, struct mkperf_error *e)
 {
-    memset(s, 0, sizeof *s);
+    if (s->known) {
+        return MKPERF_OK;
+    }
+    if (f->nattrs == 0 && !f->has_trace) {
+        return perfin_bad(b, f->data.offset, "no event is before the first record", e);
+    }
+    s->known = true;
     perfin_set_text(&s->model.platform, "", 0);
     perfin_set_text(&s->model.cpu, "", 0);
     perfin_read_perf_features(b, f, s);

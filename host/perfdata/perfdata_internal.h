@@ -67,14 +67,14 @@ void perfdata_compress_free(struct perfdata_compressor *c);
 
 struct perfin_inflate {
     struct ZSTD_DCtx_s *stream; /* NULL: the file has had no compressed record */
-    uint8_t *part;              /* the compressed bytes of the last record */
+    const uint8_t *part;        /* the compressed bytes of the last record */
     size_t part_bytes, part_used;
     uint8_t *buffer; /* records; the bytes from `at` to `filled` have not been taken */
     size_t at, filled;
     uint64_t in, out; /* bytes so far */
 };
 
-/* Takes the contents of one compressed record, n bytes below 64 KiB. perfin_inflate_next has returned NULL for
+/* Takes the contents of one compressed record, which stay valid until perfin_inflate_next returns NULL. It has returned NULL for
  * the record before. */
 void perfin_inflate_feed(struct perfin_inflate *f, const uint8_t *p, size_t n);
 /*
@@ -353,7 +353,8 @@ struct perfin_frame {
     struct {
         uint8_t *p;
         size_t n;
-    } kept[HEADER_FEAT_BITS]; /* the contents of a pipe's features */
+    } kept
+        [HEADER_FEAT_BITS]; /* the contents of features that were read, with a 0 after them; NULL: of none */
 };
 
 /* Opens a file or a stream; "-" is standard input. The caller calls perfin_close, also after an error. */
@@ -381,10 +382,15 @@ bool perfin_more_attrs(struct perfin_frame *f, const uint8_t *p, size_t n);
 /* Keeps a feature from a HEADER_FEATURE or HEADER_EVENT_TYPE record. False: it is cut or too long. */
 bool perfin_keep_feature(struct perfin_frame *f, unsigned type, const uint8_t *p, size_t n);
 
-/* Returns a feature's n bytes with a 0 after them, to be freed, or NULL if it is absent or too
- * large. */
-uint8_t *perfin_feature(struct perfin_bytes *b, const struct perfin_frame *f, unsigned bit,
-                        size_t *n);
+/* The rest of a record or of a feature. `cut` becomes true when more is taken than there is. */
+struct perfin_cursor {
+    const uint8_t *p;
+    size_t n;
+    bool cut;
+};
+
+/* Returns a feature with a 0 after it; empty: it is absent or too large. */
+struct perfin_cursor perfin_feature(struct perfin_bytes *b, struct perfin_frame *f, unsigned bit);
 
 /* ---- reader_session.c and own_lines.c ---- */
 
@@ -400,6 +406,7 @@ struct perfin_process {
 struct perfin_session {
     struct mkperf_session model; /* the session in mkperf's terms; the reader owns its texts */
     struct mkperf_totals totals;
+    bool known;         /* it was read */
     bool native;        /* mkperf wrote the file: identities are known, addresses are slid */
     bool has_totals;    /* mkperf finished the file */
     unsigned described; /* how many events mkperf's own features describe */
@@ -414,13 +421,13 @@ struct perfin_session {
 };
 
 /* Reads events and machine from perf's own features. */
-void perfin_read_perf_features(struct perfin_bytes *b, const struct perfin_frame *f,
+void perfin_read_perf_features(struct perfin_bytes *b, struct perfin_frame *f,
                                struct perfin_session *s);
-/* Reads the whole session: perf's features, then mkperf's where the file has them. */
-enum mkperf_status perfin_read_session(struct perfin_bytes *b, const struct perfin_frame *f,
+/* Reads the whole session, unless it was read: perf's features, then mkperf's where the file has them. */
+enum mkperf_status perfin_read_session(struct perfin_bytes *b, struct perfin_frame *f,
                                        struct perfin_session *s, struct mkperf_error *e);
 /* Reads the totals. A pipe has them after its data. */
-enum mkperf_status perfin_read_totals(struct perfin_bytes *b, const struct perfin_frame *f,
+enum mkperf_status perfin_read_totals(struct perfin_bytes *b, struct perfin_frame *f,
                                       struct perfin_session *s, struct mkperf_error *e);
 void perfin_free_session(struct perfin_session *s);
 
@@ -434,13 +441,6 @@ void perfin_set_text(const char **to, const void *p, size_t n);
 
 /* The fields of sample_type after which a sample must end. */
 enum { PERFIN_FIELDS_READ = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_WEIGHT | (PERF_SAMPLE_RAW - 1) };
-
-/* The rest of a record. `cut` becomes true when more is taken than there is. */
-struct perfin_cursor {
-    const uint8_t *p;
-    size_t n;
-    bool cut;
-};
 
 struct perfin_reader {
     struct perfin_bytes bytes;

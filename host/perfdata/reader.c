@@ -61,9 +61,14 @@ static enum mkperf_status read_record(struct perfin_reader *r, struct perfin_cur
         return perfin_read_attr(r, c);
     case PERF_RECORD_EVENT_UPDATE:
         return perfin_read_event_name(r, c);
+    case PERF_RECORD_HEADER_FEATURE:
     case PERF_RECORD_HEADER_EVENT_TYPE:
-        return perfin_keep_feature(&r->frame, type, c.p, c.n) ? MKPERF_OK
-                                                              : perfin_fail(r, "a feature is cut");
+        return perfin_keep_feature(&r->frame, type, c.p, c.n)
+                   ? MKPERF_OK
+                   : perfin_fail(r, "a feature is cut, or too long");
+    case PERF_RECORD_HEADER_TRACING_DATA: /* the formats follow, which are known */
+        return r->frame.has_trace ? MKPERF_OK
+                                  : perfin_fail(r, "trace points; only perf reads them");
     case PERF_RECORD_FINISHED_ROUND:
         MKPERF_TRY(perfin_begin(r));
         return mkperf_sink_flush(r->sink, r->e);
@@ -107,18 +112,28 @@ enum mkperf_status perfin_next_record(struct perfin_reader *r, uint64_t *extent)
 {
     uint64_t left = r->frame.data.offset + r->frame.data.size - r->offset;
     const uint8_t *p = left >= 8 ? perfin_at(&r->bytes, r->offset, 8) : NULL;
+    unsigned type = p ? mkperf_get32(p) : 0;
+    size_t size = p ? mkperf_get16(p + PERF_RECORD_SIZE_AT) : 0;
 
-    /* The size of the record with the data after it. */
-    size_t size = p ? mkperf_get16(p + 6) : 0;
     *extent = size >= 8 && size <= left ? size : 0;
-    if (size >= 16 && *extent != 0 && mkperf_get32(p) == PERF_RECORD_AUXTRACE) {
-        const uint8_t *head = perfin_at(&r->bytes, r->offset, 16);
-        uint64_t trace = head ? mkperf_get64(head + 8) : UINT64_MAX;
-        *extent = trace > left - size ? 0 : size + trace;
+    /* Data follow records of two kinds, of which these have the size. */
+    size_t number = type == PERF_RECORD_AUXTRACE              ? 8
+                    : type == PERF_RECORD_HEADER_TRACING_DATA ? 4
+                                                              : 0;
+    if (number != 0 && *extent != 0) {
+        const uint8_t *head = size >= 8 + number ? perfin_at(&r->bytes, r->offset, 8 + number)
+                                                 : NULL;
+        uint64_t data = head ? mkperf_get_number(head + 8, number) : UINT64_MAX;
+        *extent = data > left - size ? 0 : size + data;
     }
     if (*extent == 0) {
-        bool cut = r->frame.unfinished && !(r->frame.pipe && p && p[6] < 8 && p[7] == 0);
+        bool cut = r->frame.unfinished && !(r->frame.pipe && p && size < 8);
         return cut ? MKPERF_OK : perfin_fail(r, "a record of impossible size");
+    }
+    /* A pipe's first records describe its session. */
+    if (!r->frame.pipe || type < PERF_RECORD_HEADER_ATTR || type > PERF_RECORD_HEADER_FEATURE ||
+        type == PERF_RECORD_FINISHED_ROUND) {
+        MKPERF_TRY(perfin_read_session(&r->bytes, &r->frame, &r->session, r->e));
     }
     p = perfin_at(&r->bytes, r->offset, size);
     if (!p) {
@@ -127,7 +142,6 @@ enum mkperf_status perfin_next_record(struct perfin_reader *r, uint64_t *extent)
                              : perfin_fail(r, "the file became shorter while it was read");
     }
     struct perfin_cursor c = {.p = p + 8, .n = size - 8};
-    unsigned type = mkperf_get32(p);
     if (type != PERF_RECORD_COMPRESSED && type != PERF_RECORD_COMPRESSED2) {
         return read_record(r, c, type, p[4] | (unsigned)p[5] << 8);
     }
@@ -147,6 +161,7 @@ static enum mkperf_status read_records(struct perfin_reader *r)
         return perfin_fail(r, "the compressed records end within a record");
     }
     r->offset = r->offset < r->bytes.size ? r->offset : r->bytes.size;
+    MKPERF_TRY(perfin_read_session(&r->bytes, &r->frame, &r->session, r->e));
     return r->frame.pipe ? perfin_read_totals(&r->bytes, &r->frame, &r->session, r->e) : MKPERF_OK;
 }
 
@@ -185,12 +200,13 @@ void perfin_free(struct perfin_reader *r)
     perfin_close(&r->bytes);
 }
 
-static enum mkperf_status read_all(struct perfin_reader *r)
+/* Reads a file, if it is open. */
+static enum mkperf_status read_file(struct perfin_reader *r, const struct mkperf_sink *sink,
+                                    bool open)
 {
-    r->checked = mkperf_sink_in_order(*r->sink, &r->order);
+    r->checked = mkperf_sink_in_order(*sink, &r->order);
     r->sink = &r->checked;
-    bool read = perfin_read_frame(&r->bytes, &r->frame, false, r->e) == MKPERF_OK &&
-                perfin_read_session(&r->bytes, &r->frame, &r->session, r->e) == MKPERF_OK &&
+    bool read = open && perfin_read_frame(&r->bytes, &r->frame, false, r->e) == MKPERF_OK &&
                 read_records(r) == MKPERF_OK && perfin_begin(r) == MKPERF_OK;
     const struct mkperf_totals totals = totals_of(r);
     enum mkperf_status status =
@@ -204,20 +220,15 @@ enum mkperf_status mkperf_perfdata_read_memory(const char *name, const void *p, 
                                                const struct mkperf_sink *sink,
                                                struct mkperf_error *e)
 {
-    struct perfin_reader r = {.sink = sink, .e = e};
+    struct perfin_reader r = {.bytes = {.path = name, .memory = p, .size = n, .fd = -1}, .e = e};
 
-    r.bytes = (struct perfin_bytes){.path = name, .memory = p, .size = n, .fd = -1};
-    return read_all(&r);
+    return read_file(&r, sink, true);
 }
 
 enum mkperf_status mkperf_perfdata_read(const char *path, const struct mkperf_sink *sink,
                                         struct mkperf_error *e)
 {
-    struct perfin_reader r = {.sink = sink, .e = e};
+    struct perfin_reader r = {.e = e};
 
-    if (perfin_open(&r.bytes, path, e) == MKPERF_OK) {
-        return read_all(&r);
-    }
-    perfin_close(&r.bytes);
-    return mkperf_sink_finish(sink, e->status, NULL, e);
+    return read_file(&r, sink, perfin_open(&r.bytes, path, e) == MKPERF_OK);
 }

@@ -3,8 +3,8 @@
  * A perf.data file's bytes, and its frame: header, attributes, features.
  *
  * Owns: reading with every length checked, through one buffer whatever the file's size. The layout is
- * described in perf.data-file-format.txt of the Linux tree. Of a file that was recorded into a pipe, the
- * frame is in the first records: attributes and features; the first record of another kind is data.
+ * described in perf.data-file-format.txt of the Linux tree. A file that was recorded into a pipe has only records: the first ones
+ * have attributes and features.
  */
 #include "perfdata_internal.h"
 
@@ -271,13 +271,6 @@ static void read_index(struct perfin_bytes *b, struct perfin_frame *f, uint64_t 
     }
 }
 
-/* ---- the head of a file that was recorded into a pipe: records instead of sections ---- */
-
-enum {
-    RECORD_FIRST_HEADER = PERF_RECORD_HEADER_ATTR,
-    RECORD_LAST_HEADER = PERF_RECORD_HEADER_FEATURE
-};
-
 bool perfin_keep_feature(struct perfin_frame *f, unsigned type, const uint8_t *p, size_t n)
 {
     uint64_t bit = n >= 8 ? mkperf_get64(p) : HEADER_FEAT_BITS;
@@ -296,52 +289,8 @@ bool perfin_keep_feature(struct perfin_frame *f, unsigned type, const uint8_t *p
     f->kept[bit].p = mkperf_xrealloc(f->kept[bit].p, had + n, 1);
     memcpy(f->kept[bit].p + had, p + 8, n - 8);
     f->kept[bit].n = had + n - 8;
+    f->kept[bit].p[f->kept[bit].n] = 0;
     return true;
-}
-
-static enum mkperf_status read_pipe_head(struct perfin_bytes *b, struct perfin_frame *f,
-                                         struct mkperf_error *e)
-{
-    uint64_t at = PERF_PIPE_HEADER_BYTES;
-
-    f->pipe = true;
-    f->unfinished = true;
-    for (;;) {
-        const uint8_t *p = perfin_at(b, at, 8);
-        unsigned type = p ? mkperf_get32(p) : 0;
-        size_t n = p ? p[6] | (size_t)p[7] << 8 : 0;
-
-        if (type < RECORD_FIRST_HEADER || type > RECORD_LAST_HEADER ||
-            type == PERF_RECORD_FINISHED_ROUND) {
-            break;
-        }
-        p = n >= 8 ? perfin_at(b, at, n) : NULL;
-        const char *problem = p == NULL ? "a cut record" : NULL;
-        if (p != NULL && type == PERF_RECORD_HEADER_ATTR) {
-            problem = perfin_more_attrs(f, p + 8, n - 8)
-                          ? NULL
-                          : "a HEADER_ATTR record is cut, or one event too many";
-        } else if (p != NULL &&
-                   (type == PERF_RECORD_HEADER_FEATURE || type == PERF_RECORD_HEADER_EVENT_TYPE)) {
-            problem = perfin_keep_feature(f, type, p + 8, n - 8) ? NULL
-                                                                 : "a feature is cut, or too long";
-        }
-        if (problem) {
-            return perfin_bad(b, at, problem, e);
-        }
-        at += n;
-        if (type == PERF_RECORD_HEADER_TRACING_DATA) {
-            if (!f->has_trace || n < 12) {
-                return perfin_bad(b, at, "trace points; only perf reads them", e);
-            }
-            at += mkperf_get32(p + 8); /* the formats follow, which are known */
-        }
-    }
-    if (f->nattrs == 0 && !f->has_trace) {
-        return perfin_bad(b, at, "no event is before the first record", e);
-    }
-    f->data = (struct perfin_section){at, b->size - at};
-    return MKPERF_OK;
 }
 
 enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame *f, bool recover,
@@ -351,7 +300,6 @@ enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame
     struct perfin_section attrs;
     const uint8_t *p = perfin_at(b, 0, 16);
 
-    memset(f, 0, sizeof *f);
     if (!p) {
         return perfin_bad(b, 0, "too short for a perf.data file", e);
     }
@@ -362,7 +310,9 @@ enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame
         return perfin_bad(b, 0, "not a perf.data file", e);
     }
     if (mkperf_get64(p + 8) == PERF_PIPE_HEADER_BYTES) {
-        return read_pipe_head(b, f, e);
+        f->pipe = f->unfinished = true;
+        f->data = (struct perfin_section){PERF_PIPE_HEADER_BYTES, b->size - PERF_PIPE_HEADER_BYTES};
+        return MKPERF_OK;
     }
     if (b->stream) {
         return perfin_bad(b, 8, "a file's layout cannot be read from a pipe: give its name", e);
@@ -403,11 +353,10 @@ void perfin_free_frame(struct perfin_frame *f)
     }
 }
 
-uint8_t *perfin_feature(struct perfin_bytes *b, const struct perfin_frame *f, unsigned bit,
-                        size_t *n)
+struct perfin_cursor perfin_feature(struct perfin_bytes *b, struct perfin_frame *f, unsigned bit)
 {
-    struct perfin_bytes kept = {.memory = f->kept[bit].p, .size = f->kept[bit].n};
-
-    return f->pipe ? copy_section(&kept, (struct perfin_section){0, kept.size}, n)
-                   : copy_section(b, f->feature[bit], n);
+    if (f->kept[bit].p == NULL) {
+        f->kept[bit].p = copy_section(b, f->feature[bit], &f->kept[bit].n);
+    }
+    return (struct perfin_cursor){.p = f->kept[bit].p, .n = f->kept[bit].n};
 }

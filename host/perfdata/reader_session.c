@@ -49,28 +49,23 @@ static bool take_string(struct perfin_cursor *c, const char **out)
     return p != NULL;
 }
 
-static void read_string(struct perfin_bytes *b, const struct perfin_frame *f, unsigned bit,
+static void read_string(struct perfin_bytes *b, struct perfin_frame *f, unsigned bit,
                         const char **out)
 {
-    struct perfin_cursor c = {.n = 0};
-    uint8_t *p = perfin_feature(b, f, bit, &c.n);
+    struct perfin_cursor c = perfin_feature(b, f, bit);
 
-    c.p = p;
     take_string(&c, out);
-    free(p);
 }
 
 /* Reads the command line: its words, joined by blanks. */
-static void read_command(struct perfin_bytes *b, const struct perfin_frame *f, const char **out)
+static void read_command(struct perfin_bytes *b, struct perfin_frame *f, const char **out)
 {
-    struct perfin_cursor c = {.n = 0};
-    uint8_t *p = perfin_feature(b, f, HEADER_CMDLINE, &c.n);
+    struct perfin_cursor c = perfin_feature(b, f, HEADER_CMDLINE);
     const char *word = NULL;
     char *text = NULL;
     size_t size;
     FILE *joined = mkperf_memstream_open(&text, &size);
 
-    c.p = p;
     for (uint32_t i = 0, words = perfin_take32(&c); i < words && take_string(&c, &word); i++) {
         fprintf(joined, "%s%s", i ? " " : "", word);
     }
@@ -80,7 +75,6 @@ static void read_command(struct perfin_bytes *b, const struct perfin_frame *f, c
     }
     free(text);
     free((char *)word);
-    free(p);
 }
 
 static void set_event_name(struct mkperf_event *event, const char *name)
@@ -88,14 +82,11 @@ static void set_event_name(struct mkperf_event *event, const char *name)
     snprintf(event->name, sizeof event->name, "%s", name);
 }
 
-static void read_event_names(struct perfin_bytes *b, const struct perfin_frame *f,
+static void read_event_names(struct perfin_bytes *b, struct perfin_frame *f,
                              struct mkperf_session *s)
 {
-    struct perfin_cursor c = {.n = 0};
-    uint8_t *p = perfin_feature(b, f, HEADER_EVENT_DESC, &c.n);
+    struct perfin_cursor c = perfin_feature(b, f, HEADER_EVENT_DESC);
     const char *name = NULL;
-
-    c.p = p;
     uint32_t events = perfin_take32(&c), attr = perfin_take32(&c);
     for (uint32_t i = 0; i < events && i < s->nevents && !c.cut; i++) {
         perfin_take(&c, attr);
@@ -106,7 +97,6 @@ static void read_event_names(struct perfin_bytes *b, const struct perfin_frame *
         perfin_take(&c, 8 * (size_t)ids);
     }
     free((char *)name);
-    free(p);
 }
 
 /* Returns the event of an attribute, with the name that perf shows for it. */
@@ -138,7 +128,7 @@ static struct mkperf_event event_of(const struct perfin_attr *a)
     return event;
 }
 
-void perfin_read_perf_features(struct perfin_bytes *b, const struct perfin_frame *f,
+void perfin_read_perf_features(struct perfin_bytes *b, struct perfin_frame *f,
                                struct perfin_session *s)
 {
     s->model.nevents = f->nattrs;
@@ -147,12 +137,8 @@ void perfin_read_perf_features(struct perfin_bytes *b, const struct perfin_frame
         s->model.max_frames = f->attr[i].max_stack;
     }
     read_event_names(b, f, &s->model);
-    size_t n;
-    uint8_t *p = perfin_feature(b, f, HEADER_NRCPUS, &n);
-    if (p && n >= 8) {
-        s->model.cores = mkperf_get32(p);
-    }
-    free(p);
+    struct perfin_cursor cores = perfin_feature(b, f, HEADER_NRCPUS);
+    s->model.cores = perfin_take32(&cores);
     read_string(b, f, HEADER_HOSTNAME, &s->model.platform);
     read_string(b, f, HEADER_CPUDESC, &s->model.cpu);
     read_command(b, f, &s->model.command);
