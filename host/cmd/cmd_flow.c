@@ -237,21 +237,21 @@ static void put_rows(struct mkperf_textout *v, const struct mkperf_flow *f)
 {
     for (unsigned i = 0; i < f->nstages; i++) {
         const struct mkperf_flow_stage *s = &f->stage[i];
-        uint64_t total, busy = mkperf_flow_busy(s, &total);
 
-        mkperf_json(
-            v,
-            "{'type':'stage','pd':%s,'class':%s,'in':%" PRIu64 ",'out':%" PRIu64
-            ",'activations':%" PRIu64 ",'empty':%" PRIu64 ",'packets_50':%" PRIu64
-            ",'packets_99':%" PRIu64 ",'packets_most':%" PRIu64 ",'own_ns':%" PRIu64
-            ",'calls_ns':%" PRIu64 ",'busy_ns':%" PRIu64 ",'known_ns':%" PRIu64
-            ",'starved_ns':%" PRIu64 ",'blocked_ns':%" PRIu64 ",'drops':%.4f"
-            ",'cycles_own':%" PRIu64 ",'cycles_kernel':%" PRIu64 ",'cycles_calls':%" PRIu64 "}\n",
-            s->name, s->kind, s->in, s->out, s->activations, s->empty,
-            mkperf_log_quantile(&s->packets, 500), mkperf_log_quantile(&s->packets, 990),
-            s->packets.max, s->in_state[MKPERF_PD_RUNNING], s->in_state[MKPERF_PD_CALLING], busy,
-            total, s->waited[MKPERF_FLOW_STARVED], s->waited[MKPERF_FLOW_BLOCKED] + s->running_full,
-            mkperf_flow_drops(f, s), s->cycles_own, s->cycles_kernel, s->cycles_calls);
+        mkperf_json(v,
+                    "{'type':'stage','pd':%s,'class':%s,'in':%" PRIu64 ",'out':%" PRIu64
+                    ",'activations':%" PRIu64 ",'empty':%" PRIu64 ",'packets_50':%" PRIu64
+                    ",'packets_99':%" PRIu64 ",'packets_most':%" PRIu64 ",'own_ns':%" PRIu64
+                    ",'calls_ns':%" PRIu64 ",'busy_ns':%" PRIu64 ",'known_ns':%" PRIu64
+                    ",'starved_ns':%" PRIu64 ",'blocked_ns':%" PRIu64 ",'drops':%.4f"
+                    ",'cycles_own':%" PRIu64 ",'cycles_kernel':%" PRIu64 ",'cycles_calls':%" PRIu64
+                    "}\n",
+                    s->name, s->kind, s->in, s->out, s->activations, s->empty,
+                    mkperf_log_quantile(&s->packets, 500), mkperf_log_quantile(&s->packets, 990),
+                    s->packets.max, s->in_state[MKPERF_PD_RUNNING], s->in_state[MKPERF_PD_CALLING],
+                    mkperf_flow_busy(s), mkperf_flow_known(s), s->waited[MKPERF_FLOW_STARVED],
+                    s->waited[MKPERF_FLOW_BLOCKED] + s->running_full, mkperf_flow_drops(f, s),
+                    s->cycles_own, s->cycles_kernel, s->cycles_calls);
     }
     for (unsigned i = 0; i < f->nqueues; i++) {
         const struct mkperf_flow_queue *q = &f->queue[i];

@@ -160,7 +160,7 @@ static enum mkperf_status show_path(struct latency_command *c, FILE *out, struct
         mkperf_path_free(&path);
     }
     mkperf_timeline_free(&timeline);
-    mkperf_path_choice_free(found);
+    mkperf_marks_free(&found->phases);
     mkperf_analysis_free(first);
     mkperf_analysis_free(a);
     return e->status;

@@ -151,8 +151,10 @@ uint64_t mkperf_flow_packets(const struct mkperf_flow_stage *s);
 /* Returns how many packets a stage consumed and did not produce. NAN: a driver, a source or a sink, or there are no
  * scheduling events. */
 double mkperf_flow_drops(const struct mkperf_flow *f, const struct mkperf_flow_stage *s);
-/* Returns the ns in which the stage had work and could do it. *total: the ns in which it is known what the stage did. */
-uint64_t mkperf_flow_busy(const struct mkperf_flow_stage *s, uint64_t *total);
+/* Returns the ns in which it is known what the stage did. */
+uint64_t mkperf_flow_known(const struct mkperf_flow_stage *s);
+/* Returns the ns in which the stage had work and could do it. */
+uint64_t mkperf_flow_busy(const struct mkperf_flow_stage *s);
 /* Returns the conclusion, after the end of the stream or after mkperf_flow_settle. */
 struct mkperf_flow_limit mkperf_flow_limit(const struct mkperf_flow *f);
 

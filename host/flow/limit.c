@@ -29,19 +29,23 @@ const char *const mkperf_flow_cause_names[MKPERF_FLOW_CAUSES] = {
     [MKPERF_FLOW_BUDGET] = "budget",       [MKPERF_FLOW_SLEEP] = "sleep",
 };
 
-uint64_t mkperf_flow_busy(const struct mkperf_flow_stage *s, uint64_t *total)
+uint64_t mkperf_flow_known(const struct mkperf_flow_stage *s)
 {
-    uint64_t known = 0, busy = s->waited[MKPERF_FLOW_ASLEEP];
+    uint64_t known = 0;
 
     for (unsigned i = 0; i < MKPERF_PD_STATES; i++) {
         known += i != MKPERF_PD_UNKNOWN ? s->in_state[i] : 0;
-        busy += i != MKPERF_PD_UNKNOWN && i != MKPERF_PD_WAITING ? s->in_state[i] : 0;
     }
+    return known;
+}
+
+uint64_t mkperf_flow_busy(const struct mkperf_flow_stage *s)
+{
     /* A PD that never waits polls: it had nothing to do while its queues were empty. */
-    busy -= s->running_full;
-    busy -= s->in_state[MKPERF_PD_WAITING] == 0 && s->consumes ? s->running_empty : 0;
-    *total = known;
-    return busy;
+    bool polls = s->in_state[MKPERF_PD_WAITING] == 0 && s->consumes;
+
+    return mkperf_flow_known(s) - s->in_state[MKPERF_PD_WAITING] + s->waited[MKPERF_FLOW_ASLEEP] -
+           s->running_full - (polls ? s->running_empty : 0);
 }
 
 static double share(uint64_t part, uint64_t of)
@@ -165,9 +169,7 @@ static void find_next(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
     l->next = MKPERF_FLOW_NONE;
     for (unsigned i = 0; i < f->nstages; i++) {
         const struct mkperf_flow_stage *s = &f->stage[i];
-        uint64_t total;
-
-        (void)mkperf_flow_busy(s, &total);
+        uint64_t total = mkperf_flow_known(s);
         bool same = s->pd == f->stage[l->stage].pd, calls = l->cause == MKPERF_FLOW_CALLS;
         if ((same && !calls) || s->pd == off || s->pd >= a->npds || total == 0 ||
             mkperf_flow_packets(s) == 0) {
@@ -195,12 +197,12 @@ static void find_parts(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
 {
     const struct mkperf_flow_stage *s = &f->stage[l->stage];
     const struct mkperf_sched_pd *p = &f->analysis->pd[s->pd];
-    uint64_t total, busy = mkperf_flow_busy(s, &total);
+    uint64_t total = mkperf_flow_known(s);
     /* That a ready PD was throttled is known only when its budget is refilled, so the analysis counts it. */
     uint64_t throttled = p->in[MKPERF_PD_THROTTLED];
     uint64_t ready = s->in_state[MKPERF_PD_READY] + s->in_state[MKPERF_PD_THROTTLED];
 
-    l->share = share(busy, total);
+    l->share = share(mkperf_flow_busy(s), total);
     l->own = share(s->in_state[MKPERF_PD_RUNNING] - s->running_full, total);
     l->calls = share(s->in_state[MKPERF_PD_CALLING], total);
     l->throttled = share(throttled < ready ? throttled : ready, total);
@@ -221,8 +223,7 @@ static int busiest(const struct mkperf_flow *f)
     for (unsigned pass = 0; pass < 2; pass++) {
         for (unsigned i = 0; i < f->nstages; i++) {
             const struct mkperf_flow_stage *s = &f->stage[i];
-            uint64_t total, busy_ns = mkperf_flow_busy(s, &total);
-            double busy = share(busy_ns, total);
+            double busy = share(mkperf_flow_busy(s), mkperf_flow_known(s));
             int before = queue_at(f, s, true);
 
             if (mkperf_flow_packets(s) == 0 || s->pd >= f->analysis->npds) {
@@ -285,9 +286,8 @@ struct mkperf_flow_limit mkperf_flow_limit(const struct mkperf_flow *f)
     bool fed = false; /* a source of its class always has packets: then the load does not limit */
     for (unsigned i = 0; i < f->nstages; i++) {
         const struct mkperf_flow_stage *of = &f->stage[i];
-        uint64_t total;
+        uint64_t total = mkperf_flow_known(of);
 
-        (void)mkperf_flow_busy(of, &total);
         fed |= !of->consumes && total != 0 && strcmp(of->kind, s->kind) == 0 && of->out != 0 &&
                share(of->waited[MKPERF_FLOW_STARVED], total) < UNFED;
     }

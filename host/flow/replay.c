@@ -164,9 +164,7 @@ static void build(struct replay *r, const struct mkperf_flow *f, const struct mk
     r->queue = mkperf_xcalloc(f->nqueues + 1, sizeof *r->queue);
     for (unsigned i = 0; i < f->nstages; i++) {
         const struct mkperf_flow_stage *s = &f->stage[i];
-        uint64_t total;
 
-        (void)mkperf_flow_busy(s, &total);
         if (s->pd >= a->npds || mkperf_flow_packets(s) == 0 || number_of(r, s->pd, false) >= 0) {
             /* A PD with queues of several classes is replayed with those of the first one. */
             continue;
@@ -180,7 +178,8 @@ static void build(struct replay *r, const struct mkperf_flow *f, const struct mk
         add_calls(f, s, p);
         p->batch = batch_of(f, s);
         p->source = !s->consumes || strcmp(s->kind, "counter") == 0;
-        if (p->source && (double)s->waited[MKPERF_FLOW_STARVED] > 0.03 * (double)total) {
+        if (p->source &&
+            (double)s->waited[MKPERF_FLOW_STARVED] > 0.03 * (double)mkperf_flow_known(s)) {
             p->every = span / (double)mkperf_flow_packets(s);
         }
         if (p->source && (int)i != l->stage && s->in_state[MKPERF_PD_WAITING] == 0) {
@@ -567,7 +566,7 @@ enum mkperf_status mkperf_flow_parse(const struct mkperf_flow *f, const char *te
         [MKPERF_FLOW_CHANGE_BATCH] = {"batch", 1, UINT32_MAX},
     };
     enum { KINDS = sizeof kinds / sizeof *kinds };
-    char name[MKPERF_MODEL_NAME], what[16], value[32], *end;
+    char name[MKPERF_MODEL_NAME], what[16], value[32], range[80], *end;
 
     *c = (struct mkperf_flow_change){.factor = 1};
     if (sscanf(text, "%63s %15s %31s", name, what, value) != 3) {
@@ -578,30 +577,26 @@ enum mkperf_status mkperf_flow_parse(const struct mkperf_flow *f, const char *te
     size_t kind = mkperf_named(kinds, KINDS, sizeof *kinds, what);
     c->pd = mkperf_analysis_find(f->analysis, name, strlen(name));
     c->what = (enum mkperf_flow_what)kind;
-    if (c->pd == MKPERF_SCHED_NOBODY || kind == KINDS) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "--what-if '%s': %s", text,
-                                c->pd == MKPERF_SCHED_NOBODY
-                                    ? "the recording has no PD of this name"
-                                    : "changes are own, calls, priority, core, budget and batch");
-    }
-    if (kinds[kind].most == 0) {
+    const char *wrong = c->pd == MKPERF_SCHED_NOBODY ? "the recording has no PD of this name"
+                        : kind == KINDS ? "changes are own, calls, priority, core, budget and batch"
+                                        : NULL;
+    if (wrong == NULL && kinds[kind].most == 0) {
         c->factor = 1 + strtod(value, &end) / 100;
-        return strcmp(end, "%") == 0 && c->factor >= 0 && c->factor <= 100
-                   ? MKPERF_OK
-                   : mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                      "--what-if '%s': the change is in per cent, from -100%% on",
-                                      text);
+        wrong = strcmp(end, "%") == 0 && c->factor >= 0 && c->factor <= 100
+                    ? NULL
+                    : "the change is in per cent, from -100% on";
+    } else if (wrong == NULL) {
+        c->value = strtoull(value, &end, 10);
+        if (c->what == MKPERF_FLOW_CHANGE_BUDGET && *end == '/') {
+            c->period = strtoull(end + 1, &end, 10);
+        }
+        if (*end != '\0' || value[0] == '-' || c->value > kinds[kind].most ||
+            c->value < kinds[kind].least) {
+            snprintf(range, sizeof range, "a number from %" PRIu64 " to %" PRIu64 " is needed",
+                     kinds[kind].least, kinds[kind].most);
+            wrong = range;
+        }
     }
-    c->value = strtoull(value, &end, 10);
-    if (c->what == MKPERF_FLOW_CHANGE_BUDGET && *end == '/') {
-        c->period = strtoull(end + 1, &end, 10);
-    }
-    if (*end != '\0' || value[0] == '-' || c->value > kinds[kind].most ||
-        c->value < kinds[kind].least) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                "--what-if '%s': a number from %" PRIu64 " to %" PRIu64
-                                " is needed",
-                                text, kinds[kind].least, kinds[kind].most);
-    }
-    return MKPERF_OK;
+    return wrong == NULL ? MKPERF_OK
+                         : mkperf_error_set(e, MKPERF_ERR_USAGE, "--what-if '%s': %s", text, wrong);
 }

@@ -175,31 +175,33 @@ uint64_t mkperf_flow_packets(const struct mkperf_flow_stage *s)
     return s->in > s->out ? s->in : s->out;
 }
 
+/* Returns whether packets of the PD `from` reach the PD `to` through queues. *followed: a set of queues, of which there are at
+ * most 32. */
+static bool reaches(const struct mkperf_flow *f, uint32_t from, uint32_t to, uint64_t *followed)
+{
+    for (unsigned i = 0; i < f->nqueues && i < 64; i++) {
+        const struct mkperf_flow_queue *q = &f->queue[i];
+
+        if (q->producer == from && !q->about.returns && (*followed >> i & 1) == 0) {
+            *followed |= UINT64_C(1) << i;
+            if (q->consumer == to || reaches(f, q->consumer, to, followed)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 bool flow_is_driver(const struct mkperf_flow *f, const struct mkperf_flow_stage *s)
 {
     const struct mkperf_analysis *a = f->analysis;
-    bool woken = false, grows = s->in != 0 && s->out != 0;
-    uint64_t behind = 0; /* queues that its packets reach; there are at most 32 */
+    uint64_t followed = 0;
+    bool woken = false;
 
     for (unsigned i = 0; i < a->nwakes; i++) {
         woken |= a->wake[i].kind == MKPERF_SCHED_IRQ && a->wake[i].to == s->pd;
     }
-    while (woken && grows) {
-        uint64_t before = behind;
-        for (unsigned i = 0; i < f->nqueues && i < 64; i++) {
-            const struct mkperf_flow_queue *q = &f->queue[i];
-            bool reached = q->producer == s->pd;
-            for (unsigned k = 0; k < f->nqueues && k < 64; k++) {
-                reached |= (behind >> k & 1) != 0 && f->queue[k].consumer == q->producer;
-            }
-            if (reached && !q->about.returns && q->consumer == s->pd) {
-                return true;
-            }
-            behind |= (uint64_t)(reached && !q->about.returns) << i;
-        }
-        grows = behind != before;
-    }
-    return false;
+    return woken && s->in != 0 && s->out != 0 && reaches(f, s->pd, s->pd, &followed);
 }
 
 double mkperf_flow_drops(const struct mkperf_flow *f, const struct mkperf_flow_stage *s)

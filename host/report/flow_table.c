@@ -92,7 +92,7 @@ static const struct {
 static void stage_values(const struct mkperf_flow *f, const struct mkperf_flow_stage *s,
                          double value[PD_COLUMNS])
 {
-    uint64_t total, busy = mkperf_flow_busy(s, &total);
+    uint64_t total = mkperf_flow_known(s);
     double n = (double)mkperf_flow_packets(s), events = f->analysis->session.sched ? 0 : NAN;
     const double all[PD_COLUMNS] = {
         (double)s->in,
@@ -107,7 +107,7 @@ static void stage_values(const struct mkperf_flow *f, const struct mkperf_flow_s
         events + mkperf_per((double)s->in_state[MKPERF_PD_CALLING], n),
         events + mkperf_per((double)s->activations, n),
         mkperf_flow_drops(f, s),
-        events + mkperf_percent(busy, total),
+        events + mkperf_percent(mkperf_flow_busy(s), total),
         events + mkperf_percent(s->waited[MKPERF_FLOW_STARVED], total),
         events + mkperf_percent(s->waited[MKPERF_FLOW_BLOCKED] + s->running_full, total),
         mkperf_per((double)s->cycles_own, n),

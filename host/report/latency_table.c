@@ -542,7 +542,7 @@ enum { ROUTE_TEXT = 1200 };
 
 static uint64_t worst_end(const struct mkperf_route_times *t)
 {
-    return t->wall.count != 0 ? t->instance[0].to : 0;
+    return t->wall.count != 0 ? t->instance[0].from + t->instance[0].ns : 0;
 }
 
 void report_route_line(const struct report_route *r, FILE *out)
@@ -585,7 +585,7 @@ static void find_path(const struct report_route *r, size_t i, struct mkperf_path
     const struct mkperf_route_times *t = r->times;
 
     mkperf_path_find(path, &r->routes->timeline, t->route.pd[t->route.n - 1], t->instance[i].from,
-                     t->instance[i].to);
+                     t->instance[i].from + t->instance[i].ns);
 }
 
 void report_route_print(const struct report_route *r, FILE *out)

@@ -142,10 +142,17 @@ void sched_call_end(struct mkperf_analysis *a, uint32_t from, uint32_t callee, u
 
 enum { CALLERS = 64 }; /* longest chain of calls that is followed */
 
+/* Counts an interval in which `holder` was ready and `runner` ran, if `high` has a higher priority than the runner and waits for the holder. */
 static void count_inversion(struct mkperf_analysis *a, uint32_t high, uint32_t holder,
                             uint32_t runner, uint64_t from, uint64_t to)
 {
-    if (to <= from) {
+    if (to <= from || !sched_is_pd(a, runner) || runner == high) {
+        return;
+    }
+    const struct mkperf_sched_pd *waits = &a->pd[high], *runs = &a->pd[runner];
+    if (!waits->scheduling.known || !runs->scheduling.known ||
+        runs->scheduling.priority >= waits->scheduling.priority ||
+        (runs->domain != waits->domain && waits->domain != 0)) {
         return;
     }
     struct mkperf_inversion *v =
@@ -156,13 +163,6 @@ static void count_inversion(struct mkperf_analysis *a, uint32_t high, uint32_t h
         v->worst = to - from;
         v->worst_from = from;
     }
-}
-
-static bool has_lower_priority(const struct mkperf_analysis *a, uint32_t runner, uint32_t high)
-{
-    return sched_is_pd(a, runner) && a->pd[runner].scheduling.known && runner != high &&
-           a->pd[runner].scheduling.priority < a->pd[high].scheduling.priority &&
-           (a->pd[runner].domain == a->pd[high].domain || a->pd[high].domain == 0);
 }
 
 void sched_inversion(struct mkperf_analysis *a, const struct mkperf_interval *i)
@@ -177,7 +177,7 @@ void sched_inversion(struct mkperf_analysis *a, const struct mkperf_interval *i)
             high = at;
         }
     }
-    if (high != MKPERF_SCHED_NOBODY && has_lower_priority(a, i->by, high)) {
+    if (high != MKPERF_SCHED_NOBODY) {
         count_inversion(a, high, i->pd, i->by, i->from, i->to);
     }
 }
@@ -188,15 +188,10 @@ void sched_inversions_past(struct mkperf_analysis *a, uint32_t from, uint32_t ca
     const struct mkperf_sched_pd *p = &a->pd[callee];
     unsigned n = p->readies < MKPERF_READY_KEPT ? p->readies : MKPERF_READY_KEPT;
 
-    if (!a->pd[from].scheduling.known) {
-        return;
-    }
     for (unsigned i = 0; i < n; i++) {
         uint64_t begin = p->ready[i].from > since ? p->ready[i].from : since;
         uint64_t end = p->ready[i].to < now ? p->ready[i].to : now;
 
-        if (has_lower_priority(a, p->ready[i].by, from)) {
-            count_inversion(a, from, callee, p->ready[i].by, begin, end);
-        }
+        count_inversion(a, from, callee, p->ready[i].by, begin, end);
     }
 }

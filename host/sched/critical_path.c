@@ -15,39 +15,26 @@ static const struct mkperf_shape_row choice_rows[] = {
 /* tables show times rounded to this, and the user may copy a time from there */
 enum { ROUNDED_NS = 1000 };
 
-static bool copy_name(char out[MKPERF_MODEL_NAME], const char *text, size_t n)
-{
-    if (n == 0 || n >= MKPERF_MODEL_NAME) {
-        return false;
-    }
-    memcpy(out, text, n);
-    out[n] = '\0';
-    return true;
-}
-
 enum mkperf_status mkperf_path_choice_parse(struct mkperf_path_choice *c, const char *text,
                                             struct mkperf_error *e)
 {
-    const char *dots = text != NULL ? strstr(text, "..") : NULL;
-    const char *colon = text != NULL ? strchr(text, ':') : NULL;
-    const char *end = dots != NULL ? dots : colon;
-    bool valid = true;
-
-    c->kind = dots != NULL                    ? MKPERF_PATH_MARKS
-              : colon != NULL || text == NULL ? MKPERF_PATH_CALL
-                                              : MKPERF_PATH_PHASE;
-    if (end != NULL) {
-        const char *second = end + (dots != NULL ? 2 : 1);
-        valid = copy_name(c->first, text, (size_t)(end - text)) &&
-                copy_name(c->second, second, strlen(second));
-    } else if (text != NULL) {
-        valid = copy_name(c->first, text, strlen(text));
+    c->kind = MKPERF_PATH_CALL;
+    if (text == NULL) {
+        return MKPERF_OK;
     }
-    return valid ? MKPERF_OK
-                 : mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                    "--critical-path: '%s' is neither FROM:TO (PDs) nor "
-                                    "MARK..MARK nor the name of a phase",
-                                    text);
+    const char *dots = strstr(text, ".."), *end = dots != NULL ? dots : strchrnul(text, ':');
+    const char *second = end + (dots != NULL ? 2 : *end == ':');
+    int n = (int)(end - text);
+    c->kind = dots != NULL ? MKPERF_PATH_MARKS : *end == ':' ? MKPERF_PATH_CALL : MKPERF_PATH_PHASE;
+    snprintf(c->first, sizeof c->first, "%.*s", n, text);
+    snprintf(c->second, sizeof c->second, "%s", second);
+    return n != 0 && n < MKPERF_MODEL_NAME && strlen(second) < MKPERF_MODEL_NAME &&
+                   (*end == '\0' || *second != '\0')
+               ? MKPERF_OK
+               : mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                  "--critical-path: '%s' is neither FROM:TO (PDs) nor "
+                                  "MARK..MARK nor the name of a phase",
+                                  text);
 }
 
 static void offer(struct mkperf_path_choice *c, uint32_t pd, uint32_t caller, uint64_t from,
@@ -167,11 +154,6 @@ void mkperf_path_choice_title(const struct mkperf_path_choice *c, char *text, si
         snprintf(text, n, "%s of %" PRIu64 " times %s%s%s", which, c->candidates, c->first,
                  c->second[0] != '\0' ? " .. " : "", c->second);
     }
-}
-
-void mkperf_path_choice_free(struct mkperf_path_choice *c)
-{
-    mkperf_marks_free(&c->phases);
 }
 
 static void add_path_interval(void *self, const struct mkperf_interval *i)
@@ -332,12 +314,7 @@ void mkperf_path_find(struct mkperf_path *path, const struct mkperf_timeline *t,
         now = i.from;
         jumps = 0;
     }
-    for (size_t i = 0; i < path->n / 2; i++) {
-        struct mkperf_path_step swap = path->step[i];
-
-        path->step[i] = path->step[path->n - 1 - i];
-        path->step[path->n - 1 - i] = swap;
-    }
+    MKPERF_SORT(path->step, path->n, MKPERF_UP(path->step, what.from));
 }
 
 void mkperf_path_free(struct mkperf_path *path)

@@ -43,7 +43,7 @@ struct mkperf_path_choice {
     uint64_t at_ns;
     bool marked; /* the first mark was recorded at mark_ns, and the second one not yet */
     uint64_t mark_ns;
-    struct mkperf_marks phases; /* open phases of the wanted name */
+    struct mkperf_marks phases; /* open phases of the wanted name, which the caller frees */
     /* The result: */
     uint64_t candidates; /* times of the wanted kind and names */
     bool found;
@@ -69,7 +69,6 @@ enum mkperf_status mkperf_path_choice_check(const struct mkperf_path_choice *c,
                                             struct mkperf_error *e);
 /* Writes a title such as "the longest of 40 calls client -> server" into n bytes. */
 void mkperf_path_choice_title(const struct mkperf_path_choice *c, char *text, size_t n);
-void mkperf_path_choice_free(struct mkperf_path_choice *c);
 
 /* The intervals of a PD in the order of time, without a hole. Gaps are MKPERF_PD_UNKNOWN. */
 struct mkperf_lane {

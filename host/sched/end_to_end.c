@@ -256,14 +256,6 @@ static void stage_parts(const struct mkperf_routes *r, const struct mkperf_hop *
     }
 }
 
-static int longest_first(const void *pa, const void *pb)
-{
-    const struct mkperf_route_instance *a = pa, *b = pb;
-
-    return a->to - a->from != b->to - b->from ? mkperf_compare(b->to - b->from, a->to - a->from)
-                                              : mkperf_compare(a->from, b->from);
-}
-
 void mkperf_route_measure(const struct mkperf_routes *r, const struct mkperf_route *route,
                           struct mkperf_route_times *out)
 {
@@ -296,12 +288,13 @@ void mkperf_route_measure(const struct mkperf_routes *r, const struct mkperf_rou
             for (unsigned i = 1; i <= k; i++) {
                 stage_parts(r, hop[i], i < k ? hop[i + 1]->time : done, &out->stage[i]);
             }
-            mkperf_log_add(&out->wall, done - hop[1]->time, 1);
             MKPERF_GROW(out->instance, out->room, at + 1);
-            out->instance[at] = (struct mkperf_route_instance){hop[1]->time, done};
+            out->instance[at] = (struct mkperf_route_instance){hop[1]->time, done - hop[1]->time};
+            mkperf_log_add(&out->wall, out->instance[at].ns, 1);
         }
     }
-    mkperf_sort(out->instance, out->wall.count, sizeof *out->instance, longest_first);
+    MKPERF_SORT(out->instance, out->wall.count, MKPERF_DOWN(out->instance, ns),
+                MKPERF_UP(out->instance, from));
 }
 
 void mkperf_route_times_free(struct mkperf_route_times *t)

@@ -57,7 +57,7 @@ struct mkperf_stage {
 };
 
 struct mkperf_route_instance {
-    uint64_t from, to;
+    uint64_t from, ns;
 };
 
 struct mkperf_route_times {

@@ -109,7 +109,6 @@ static void enter_state(struct mkperf_analysis *a, uint32_t pd, enum mkperf_pd_s
 {
     settle(a, pd, now);
     a->pd[pd].state = state;
-    a->pd[pd].since = now > a->pd[pd].since ? now : a->pd[pd].since;
 }
 
 static struct mkperf_woken delivery_of(const struct mkperf_sched *s, enum mkperf_sched_kind kind)
@@ -148,7 +147,7 @@ static void deliver_call(struct mkperf_analysis *a, const struct mkperf_sched *s
 
 static void end_call(struct mkperf_analysis *a, const struct mkperf_sched *s)
 {
-    if (s->from != MKPERF_SCHED_NOBODY && sched_is_pd(a, s->from)) {
+    if (sched_is_pd(a, s->from)) {
         settle(a, s->from, s->time_ns);
     }
     if (!sched_is_pd(a, s->to)) {
@@ -167,7 +166,7 @@ static void wake_waiting(struct mkperf_analysis *a, const struct mkperf_sched *s
     struct mkperf_wakeup *wake =
         SCHED_ITEM(a->wake, a->nwakes, a->wake_room, s->kind, by, s->to, s->irq);
 
-    if (s->kind == MKPERF_SCHED_NOTIFY && s->from < a->npds && sched_is_pd(a, s->from)) {
+    if (s->kind == MKPERF_SCHED_NOTIFY && sched_is_pd(a, s->from)) {
         struct mkperf_sched_pd *from = &a->pd[s->from];
 
         if (from->asked_by == s->to && p->state == MKPERF_PD_WAITING) {
@@ -250,8 +249,7 @@ void mkperf_analysis_charge(struct mkperf_analysis *a)
     }
     for (uint32_t i = 0; i < a->npds; i++) {
         if (!a->pd[i].idle) {
-            charge(a, i, a->last_ns);
-            charge_ready(a, i);
+            settle(a, i, a->last_ns);
         }
     }
 }
@@ -288,7 +286,7 @@ static void forget_gap(struct mkperf_analysis *a, const struct mkperf_sched *s)
 
 static void change_state(struct mkperf_analysis *a, const struct mkperf_sched *s)
 {
-    bool by_pd = s->from != MKPERF_SCHED_NOBODY && sched_is_pd(a, s->from);
+    bool by_pd = sched_is_pd(a, s->from);
 
     switch (s->kind) {
     case MKPERF_SCHED_CALL:
@@ -392,7 +390,7 @@ enum mkperf_status mkperf_analysis_event(void *self, const struct mkperf_sched *
         }
         charge_core(a, s.core, s.time_ns);
         a->switches += s.reason != MKPERF_STOPPED_UNKNOWN;
-        if (s.from != MKPERF_SCHED_NOBODY && s.from != s.to && sched_is_pd(a, s.from)) {
+        if (s.from != s.to && sched_is_pd(a, s.from)) {
             struct mkperf_sched_pd *p = &a->pd[s.from];
             uint64_t now = s.time_ns;
             bool exits = s.reason == MKPERF_STOPPED_FAULTED && p->call.active;

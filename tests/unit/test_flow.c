@@ -280,12 +280,12 @@ static void explain(const struct mkperf_flow_limit *l, uint64_t seed, unsigned k
 {
     for (unsigned i = 0; i < s.npds; i++) {
         const struct mkperf_flow_stage *stage = stage_of(i);
-        uint64_t total = 0, busy = stage != NULL ? mkperf_flow_busy(stage, &total) : 0;
+        uint64_t total = stage != NULL ? mkperf_flow_known(stage) : 0;
         const struct mkperf_sched_pd *p = &a->pd[i];
         print_message(
             "%s core %u priority %u each %g us batch %u: busy %g, ran %g ready %g calls %g\n",
             s.pd[i].name, s.pd[i].core, s.pd[i].priority, (double)s.pd[i].each / 1e3, s.pd[i].batch,
-            total != 0 ? (double)busy / (double)total : 0,
+            total != 0 ? (double)mkperf_flow_busy(stage) / (double)total : 0,
             (double)p->in[MKPERF_PD_RUNNING] / (double)(s.now - s.begin),
             (double)p->in[MKPERF_PD_READY] / (double)(s.now - s.begin),
             (double)p->in[MKPERF_PD_CALLING] / (double)(s.now - s.begin));
@@ -413,9 +413,7 @@ static void a_part_of_the_time(void **state)
     assert_true(f.last_ns <= f.to_ns && f.last_ns > f.to_ns - 4 * MS);
     assert_true(fabs(l.rate - 1e9 / 30000) < 0.01 * l.rate && l.share > 0.999);
     for (unsigned i = 0; i < f.nstages; i++) { /* the state of each PD is known from the begin on */
-        uint64_t total;
-        (void)mkperf_flow_busy(&f.stage[i], &total);
-        assert_int_equal(total, span);
+        assert_int_equal(mkperf_flow_known(&f.stage[i]), span);
     }
     assert_int_equal(a->core[1].busy, span);
     for (unsigned i = 0; i < f.nqueues;
