@@ -198,24 +198,19 @@ static char *monitor_beside_kernel(const struct mkperf_pds *p)
                : NULL;
 }
 
-/* Finds and opens the ELF of a program's build. A damaged ELF is skipped. NULL: there is none, and why has the reason. */
+/* Finds and opens the ELF of a program's build. NULL: there is none, and why has the reason. */
 static const char *find_program(struct mkperf_pds *p, const struct mkperf_image_program *program,
                                 struct mkperf_module **m, char why[WHY])
 {
-    struct mkperf_error e = {.status = MKPERF_OK};
-    const char *path;
+    struct mkperf_error e;
+    const char *path = mkperf_finder_find(p->finder, &program->build_id, program->file, why, WHY);
 
-    while ((path = mkperf_finder_find(p->finder, &program->build_id, program->file, why, WHY)) !=
-           NULL) {
-        if (mkperf_symbols_recorded(p->symbols, path, &program->build_id, m, &e) == MKPERF_OK) {
-            return path;
-        }
-        mkperf_finder_reject(p->finder, path);
-    }
-    if (e.status != MKPERF_OK) {
+    if (path != NULL &&
+        mkperf_symbols_recorded(p->symbols, path, &program->build_id, m, &e) != MKPERF_OK) {
         snprintf(why, WHY, "%s", e.text);
+        path = NULL;
     }
-    return NULL;
+    return path;
 }
 
 static void add_program(struct mkperf_pds *p, const struct mkperf_image_program *program)

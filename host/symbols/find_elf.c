@@ -14,6 +14,7 @@ struct found {
     struct mkperf_build_id id;
     enum place place;
     enum worth worth;
+    const char *damage; /* why it cannot be used; NULL: it can */
 };
 
 struct mkperf_finder {
@@ -30,7 +31,6 @@ struct mkperf_finder *mkperf_finder_new(const char *elf_path, const char *beside
     struct mkperf_finder *f = mkperf_xcalloc(1, sizeof *f);
 
     f->elf_path = mkperf_xstrdup(elf_path != NULL ? elf_path : beside);
-    elf_version(EV_CURRENT);
     return f;
 }
 
@@ -46,26 +46,8 @@ void mkperf_finder_free(struct mkperf_finder *f)
     free(f);
 }
 
-bool mkperf_elf_section(Elf *elf, const char *name, GElf_Shdr *h)
-{
-    Elf_Scn *section = NULL;
-    size_t names;
-
-    if (elf_getshdrstrndx(elf, &names) != 0) {
-        return false;
-    }
-    while ((section = elf_nextscn(elf, section)) != NULL) {
-        const char *found = gelf_getshdr(section, h) != NULL ? elf_strptr(elf, names, h->sh_name)
-                                                             : NULL;
-        if (found != NULL && strcmp(found, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Adds the file at path, if it is a program. path belongs to f then; otherwise it is freed. */
-static void add_file(struct mkperf_finder *f, char *path, enum place place, int flags)
+/* Adds the file at path, if it is an ELF. path belongs to f then; otherwise it is freed. */
+static void add_file(struct mkperf_finder *f, char *path, enum place place)
 {
     struct found *to = &f->found[f->n];
 
@@ -75,40 +57,28 @@ static void add_file(struct mkperf_finder *f, char *path, enum place place, int 
             return;
         }
     }
-    if (f->n == MKPERF_FINDER_ELFS) {
-        f->cut = true;
-        free(path);
-        return;
-    }
-    *to = (struct found){.path = path, .place = place, .worth = WORTH_NONE};
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     char magic[SELFMAG]; /* most files are no ELFs, and are not mapped */
-    Elf *elf = pread(fd, magic, SELFMAG, 0) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0
-                   ? elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL)
-                   : NULL;
-    GElf_Ehdr h;
-    GElf_Shdr section;
-    /* A linked 64-bit program. */
-    bool known = elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &h) != NULL &&
-                 h.e_ident[EI_CLASS] == ELFCLASS64 && h.e_ident[EI_DATA] == ELFDATA2LSB &&
-                 (h.e_type == ET_EXEC || h.e_type == ET_DYN) &&
-                 (h.e_machine == EM_AARCH64 || h.e_machine == EM_RISCV || h.e_machine == EM_X86_64);
-
-    if (known) {
-        known = mkperf_elf_identity(elf, &to->id);
-        to->worth = mkperf_elf_section(elf, ".debug_info", &section) ? WORTH_DEBUG
-                    : mkperf_elf_section(elf, ".symtab", &section)   ? WORTH_SYMBOLS
-                                                                     : WORTH_NONE;
-    }
-    elf_end(elf);
+    bool is_elf = pread(fd, magic, SELFMAG, 0) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0;
     if (fd >= 0) {
         close(fd);
     }
-    if (known) {
-        f->n++;
-    } else {
+    f->cut |= is_elf && f->n == MKPERF_FINDER_ELFS;
+    if (!is_elf || f->n == MKPERF_FINDER_ELFS) {
         free(path);
+        return;
     }
+    struct mkperf_module *m = mkperf_xcalloc(1, sizeof *m);
+    uint64_t n;
+    *to = (struct found){.path = path, .place = place, .damage = mkperf_module_map(m, path)};
+    if (to->damage == NULL) {
+        mkperf_module_identity(m, &to->id);
+        to->worth = mkperf_module_section(m, ".debug_info", &n) != NULL ? WORTH_DEBUG
+                    : mkperf_module_section(m, ".symtab", &n) != NULL   ? WORTH_SYMBOLS
+                                                                        : WORTH_NONE;
+    }
+    f->n++;
+    mkperf_module_free(m);
 }
 
 /* Adds the files of a directory, and in a tree those of the directories below it. */
@@ -143,7 +113,7 @@ static void list_files(struct mkperf_finder *f, char *directory, enum place plac
         }
         f->entries++;
         if (entry->fts_info == FTS_F) {
-            add_file(f, mkperf_xstrdup(entry->fts_path), place, tree ? O_NOFOLLOW : 0);
+            add_file(f, mkperf_xstrdup(entry->fts_path), place);
         } else if (!tree || entry->fts_level > MKPERF_FINDER_DEPTH) {
             f->cut |= tree && entry->fts_info == FTS_D;
             (void)fts_set(all, entry, FTS_SKIP);
@@ -179,7 +149,7 @@ static void search_place(struct mkperf_finder *f, enum place place,
             add_file(f,
                      mkperf_xprintf("%s/.build-id/%.2s/%s%s", cache, hex, hex + 2,
                                     old != 0 ? "" : "/elf"),
-                     place, 0);
+                     place);
         }
         free(cache);
     } else if (place == PLACE_DEBUGINFOD) {
@@ -192,7 +162,7 @@ static void search_place(struct mkperf_finder *f, enum place place,
         }
         cache = getenv(homes[i][0]);
         if (cache != NULL && id->n >= 2 && !id->derived) { /* it knows only linkers' ids */
-            add_file(f, mkperf_xprintf("%s%s/%s/executable", cache, homes[i][1], hex), place, 0);
+            add_file(f, mkperf_xprintf("%s%s/%s/executable", cache, homes[i][1], hex), place);
         }
     } else if (!f->listed[place]) {
         const char *at = place == PLACE_TREE ? "" : f->elf_path;
@@ -207,7 +177,7 @@ static void search_place(struct mkperf_finder *f, enum place place,
 
 void mkperf_finder_add(struct mkperf_finder *f, const char *path)
 {
-    add_file(f, mkperf_xstrdup(path), PLACE_ELF_PATH, 0);
+    add_file(f, mkperf_xstrdup(path), PLACE_ELF_PATH);
 }
 
 const char *mkperf_finder_find(struct mkperf_finder *f, const struct mkperf_build_id *id,
@@ -234,24 +204,20 @@ const char *mkperf_finder_find(struct mkperf_finder *f, const struct mkperf_buil
     char wanted[MKPERF_BUILD_ID_TEXT], has[MKPERF_BUILD_ID_TEXT];
     mkperf_build_id_text(id, wanted);
     for (const struct found *x = f->found; file[0] != '\0' && x < f->found + f->n; x++) {
-        if (strcmp(basename(x->path), file) == 0) {
+        if (strcmp(basename(x->path), file) != 0) {
+            continue;
+        }
+        if (x->damage != NULL) {
+            snprintf(why, n, "%s: %s", x->path, x->damage);
+        } else {
             snprintf(why, n, "%s is another build (%s) than the running one (%s)", x->path,
                      mkperf_build_id_text(&x->id, has), wanted);
-            return NULL;
         }
+        return NULL;
     }
     snprintf(why, n, "no ELF with the build id %s%s%s was found%s", wanted,
              file[0] != '\0' ? " of " : "", file, f->cut ? " (the search ended at its limit)" : "");
     return NULL;
-}
-
-void mkperf_finder_reject(struct mkperf_finder *f, const char *path)
-{
-    for (unsigned i = 0; i < f->n; i++) {
-        if (f->found[i].path == path) {
-            f->found[i].id.n = 0;
-        }
-    }
 }
 
 char *mkperf_find_file(const char *directories, const char *name)

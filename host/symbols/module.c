@@ -1,32 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Modules: ELF files, which are opened once and checked before any other use.
+ * Modules: ELF files, which are checked before any other use.
  *
- * Owns: the list of modules, and of each the file's mapping, the segments and the build id. Called by the commands and
- * sinks that need symbols. The file is mapped private, so that elfutils' changes stay local. A truncated file is refused,
+ * Owns: a file's mapping, the segments, and the computation of identities. Called when an ELF is opened (recorded.c) or searched
+ * for (find_elf.c). The file is mapped private, so that elfutils' changes stay local. A truncated file is refused,
  * because a part of a symbol table would yield wrong names.
  */
-#include <sys/mman.h>
-
 #include "symbols_internal.h"
 
-struct mkperf_symbols {
-    struct mkperf_module *modules;
-    void *names;                  /* a tree, see functions.c */
-    char arch[MKPERF_ARCH_BYTES]; /* the architecture that is expected; "": any */
-    struct mkperf_elf_search search;
-    struct mkperf_finder *finder; /* NULL: nothing is searched for */
-};
+#include <elfutils/libdwelf.h>
+#include <mbedtls/sha256.h>
+#include <sys/mman.h>
 
-struct mkperf_symbols *mkperf_symbols_new(void)
-{
-    struct mkperf_symbols *s = mkperf_xcalloc(1, sizeof *s);
-
-    elf_version(EV_CURRENT);
-    return s;
-}
-
-static void module_free(struct mkperf_module *m)
+void mkperf_module_free(struct mkperf_module *m)
 {
     dwarf_cfi_end(m->eh_cfi);
     dwarf_end(m->dwarf);
@@ -41,26 +27,6 @@ static void module_free(struct mkperf_module *m)
     free(m->path);
     free(m->original);
     free(m);
-}
-
-void mkperf_symbols_free(struct mkperf_symbols *s)
-{
-    if (!s) {
-        return;
-    }
-    while (s->modules) {
-        struct mkperf_module *m = s->modules;
-        s->modules = m->next;
-        module_free(m);
-    }
-    mkperf_finder_free(s->finder);
-    mkperf_names_free(s->names);
-    free(s);
-}
-
-static enum mkperf_status refuse(const char *path, const char *why, struct mkperf_error *e)
-{
-    return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, why);
 }
 
 /* Opens the ELF and its segments. Checks the header's bytes, because elfutils accepts ELFs that mkperf does not. NULL, or why
@@ -128,18 +94,24 @@ static const char *open_elf(struct mkperf_module *m)
                 .vaddr = ph.p_vaddr, .size = ph.p_memsz, .offset = ph.p_offset};
         }
     }
+    /* In a file without sections, the program headers that a build id needs are not trusted. */
+    const void *id = NULL;
+    ssize_t bytes = elf_nextscn(m->elf, NULL) != NULL ? dwelf_elf_gnu_build_id(m->elf, &id) : 0;
+    if (bytes > 0 && bytes <= MKPERF_BUILD_ID_BYTES) {
+        m->build_id.n = (uint8_t)bytes;
+        memcpy(m->build_id.byte, id, (size_t)bytes);
+    }
     return NULL;
 }
 
-static enum mkperf_status module_open(struct mkperf_module *m, const char *path,
-                                      struct mkperf_error *e)
+const char *mkperf_module_map(struct mkperf_module *m, const char *path)
 {
     struct stat st;
     const char *why = NULL;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
 
     if (fd < 0) {
-        return refuse(path, strerror(errno), e);
+        return strerror(errno);
     }
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         why = "not a regular file";
@@ -152,163 +124,66 @@ static enum mkperf_status module_open(struct mkperf_module *m, const char *path,
         m->size = (size_t)st.st_size;
     }
     close(fd);
-    if (!m->bytes) {
-        return refuse(path, why, e);
-    }
-    if (memcmp(m->bytes, ELFMAG, SELFMAG) != 0 && mkperf_functions_of_text(m)) {
-        return MKPERF_OK;
-    }
-    why = open_elf(m);
-    if (why) {
-        return refuse(path, why, e);
-    }
-    (void)mkperf_elf_build_id(m->elf, &m->build_id);
-    return MKPERF_OK;
+    return why != NULL ? why : open_elf(m);
 }
 
-enum mkperf_status mkperf_symbols_module(struct mkperf_symbols *s, const char *path,
-                                         struct mkperf_module **out, struct mkperf_error *e)
+bool mkperf_module_content(const struct mkperf_module *m, struct mkperf_blank blank,
+                           uint8_t out[MKPERF_CONTENT_HASH_BYTES])
 {
-    struct mkperf_module *m;
-    enum mkperf_status status;
-    char *name = realpath(path, NULL); /* absolute and without links, where that is possible */
+    mbedtls_sha256_context hash;
+    const uint8_t *file = m->bytes;
+    uint8_t *copy = NULL;
+    size_t headers = 0;
+    bool any = false;
+    GElf_Phdr h;
 
-    *out = NULL;
-    name = name != NULL ? name : mkperf_xstrdup(path);
-    for (m = s->modules; m; m = m->next) {
-        if (strcmp(m->path, name) == 0) {
-            free(name);
-            *out = m;
-            return MKPERF_OK;
+    if (blank.n != 0 && blank.offset < m->size) {
+        uint64_t rest = m->size - blank.offset;
+        file = copy = memcpy(mkperf_xcalloc(m->size, 1), file, m->size);
+        memset(copy + blank.offset, 0, blank.n < rest ? blank.n : rest);
+    }
+    mbedtls_sha256_init(&hash);
+    (void)mbedtls_sha256_starts_ret(&hash, 0);
+    (void)elf_getphdrnum(m->elf, &headers);
+    for (size_t i = 0; i < headers; i++) {
+        if (gelf_getphdr(m->elf, (int)i, &h) != NULL && h.p_type == PT_LOAD && h.p_filesz != 0) {
+            const uint64_t head[] = {htole64(h.p_vaddr), htole64(h.p_filesz)};
+            any = true;
+            assert(mkperf_inside(m, h.p_offset, h.p_filesz));
+            (void)mbedtls_sha256_update_ret(&hash, (const uint8_t *)head, sizeof head);
+            (void)mbedtls_sha256_update_ret(&hash, file + h.p_offset, h.p_filesz);
         }
     }
-    m = mkperf_xcalloc(1, sizeof *m);
-    m->path = name;
-    m->names = &s->names;
-    status = module_open(m, path, e);
-    if (status != MKPERF_OK) {
-        module_free(m);
-        return status;
-    }
-    /* A copy in perf's cache has the path DIRECTORY, the path of the file that was copied, /BUILD-ID/elf. */
-    char id[MKPERF_BUILD_ID_TEXT], *given = mkperf_elf_cache_directory();
-    char *directory = given != NULL ? realpath(given, NULL) : NULL;
-    char *last = mkperf_xprintf("/%s/elf", mkperf_build_id_text(&m->build_id, id));
-    size_t n = directory != NULL ? strlen(directory) : 0, all = strlen(name), tail = strlen(last);
-    if (n != 0 && all > n + tail && strncmp(name, directory, n) == 0 && name[n] == '/' &&
-        strcmp(name + all - tail, last) == 0) {
-        m->original = mkperf_xprintf("%.*s", (int)(all - n - tail), name + n);
-    }
-    free(given);
-    free(directory);
-    free(last);
-    m->next = s->modules;
-    s->modules = m;
-    *out = m;
-    return MKPERF_OK;
+    (void)mbedtls_sha256_finish_ret(&hash, out);
+    mbedtls_sha256_free(&hash);
+    free(copy);
+    return any;
 }
 
-void mkperf_symbols_expect(struct mkperf_symbols *s, const char *arch)
+void mkperf_module_identity(const struct mkperf_module *m, struct mkperf_build_id *out)
 {
-    snprintf(s->arch, sizeof s->arch, "%s", arch);
+    uint8_t hash[MKPERF_CONTENT_HASH_BYTES];
+
+    *out = m->build_id;
+    if (out->n == 0 && mkperf_module_content(m, (struct mkperf_blank){0}, hash)) {
+        out->n = MKPERF_BUILD_ID_BYTES;
+        out->derived = true;
+        memcpy(out->byte, hash, out->n);
+    }
 }
 
-/* Opens the file at path if it is the build that was recorded. */
-static enum mkperf_status open_recorded(struct mkperf_symbols *s, const char *path,
-                                        const struct mkperf_build_id *recorded,
-                                        struct mkperf_module **out, struct mkperf_error *e)
+void mkperf_sha256(const void *bytes, size_t n, uint8_t out[MKPERF_CONTENT_HASH_BYTES])
 {
-    char there[MKPERF_BUILD_ID_TEXT], then[MKPERF_BUILD_ID_TEXT];
-    struct mkperf_build_id has;
-    enum mkperf_status status = mkperf_symbols_module(s, path, out, e);
-    const struct mkperf_module *m = *out;
-
-    if (m != NULL && s->arch[0] != '\0' && strcmp(s->arch, mkperf_module_arch(m)) != 0) {
-        *out = NULL;
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: an ELF for %s, the recording is of %s",
-                                path, mkperf_module_arch(m), s->arch);
-    }
-    if (m == NULL || recorded->n == 0) {
-        return status;
-    }
-    mkperf_module_identity(m, &has);
-    if (mkperf_build_id_same(&has, recorded)) {
-        return status;
-    }
-    *out = NULL;
-    return mkperf_error_set(
-        e, MKPERF_ERR_INPUT, "%s: another build (%s) than the one recorded (%s)", path,
-        mkperf_build_id_text(&has, there), mkperf_build_id_text(recorded, then));
+    (void)mbedtls_sha256_ret(bytes, n, out, 0);
 }
 
-void mkperf_symbols_search(struct mkperf_symbols *s, const struct mkperf_elf_search *where)
+const char *mkperf_build_id_text(const struct mkperf_build_id *id, char text[MKPERF_BUILD_ID_TEXT])
 {
-    if (s->finder != NULL && s->search.elf_path == where->elf_path &&
-        s->search.symfs == where->symfs) {
-        return;
+    memcpy(text, "none", sizeof "none");
+    for (unsigned i = 0; i < id->n && i < MKPERF_BUILD_ID_BYTES; i++) {
+        snprintf(text + 2 * (size_t)i, 3, "%02x", id->byte[i]);
     }
-    s->search = *where;
-    mkperf_finder_free(s->finder);
-    s->finder = mkperf_finder_new(where->elf_path, NULL);
-}
-
-static enum mkperf_status search_recorded(struct mkperf_symbols *s, const char *path,
-                                          const struct mkperf_build_id *recorded,
-                                          struct mkperf_module **out, struct mkperf_error *e)
-{
-    const char *found, *file = path != NULL ? basename(path) : "";
-    char why[sizeof e->text], *cache;
-
-    if (path != NULL && s->search.elf_path != NULL) {
-        mkperf_finder_add(s->finder, path); /* one candidate among those of --elf-path */
-    }
-    while ((found = mkperf_finder_find(s->finder, recorded, file, why, sizeof why)) != NULL) {
-        if (open_recorded(s, found, recorded, out, e) == MKPERF_OK) {
-            return MKPERF_OK;
-        }
-        mkperf_finder_reject(s->finder, found);
-    }
-    if (path == NULL || e->status == MKPERF_OK) {
-        mkperf_error_set(e, MKPERF_ERR_INPUT, "%s", why);
-    }
-    cache = mkperf_elf_cache_directory();
-    snprintf(why, sizeof why, "%s", e->text);
-    mkperf_error_set(e, MKPERF_ERR_INPUT,
-                     "%.600s; there is no copy in %.200s: --elf-path DIR names where that build is",
-                     why, cache != NULL ? cache : "$PERF_BUILDID_DIR");
-    free(cache);
-    return MKPERF_ERR_INPUT;
-}
-
-enum mkperf_status mkperf_symbols_recorded(struct mkperf_symbols *s, const char *path,
-                                           const struct mkperf_build_id *recorded,
-                                           struct mkperf_module **out, struct mkperf_error *e)
-{
-    *out = NULL;
-    e->status = MKPERF_OK;
-    if (s->finder == NULL) {
-        return open_recorded(s, path, recorded, out, e);
-    }
-    /* Files that the user's options name precede the path in the recording. */
-    const struct mkperf_elf_search *w = &s->search;
-    bool below = path != NULL && w->symfs != NULL, opened = false;
-    bool by_name = path != NULL && w->elf_path != NULL && recorded->n == 0; /* it has no build id */
-    char *named[] = {below ? mkperf_xprintf("%s/%s", w->symfs, path) : NULL,
-                     by_name ? mkperf_find_file(w->elf_path, basename(path)) : NULL};
-    for (unsigned i = 0; i < 2; i++) {
-        struct mkperf_error ignored;
-        opened = opened || (named[i] != NULL &&
-                            open_recorded(s, named[i], recorded, out, &ignored) == MKPERF_OK);
-        free(named[i]);
-    }
-    if (opened) {
-        return MKPERF_OK;
-    }
-    if (path != NULL && (s->search.elf_path == NULL || recorded->n == 0) &&
-        open_recorded(s, path, recorded, out, e) == MKPERF_OK) {
-        return MKPERF_OK;
-    }
-    return recorded->n != 0 ? search_recorded(s, path, recorded, out, e) : e->status;
+    return text;
 }
 
 const char *mkperf_module_path(const struct mkperf_module *m)
@@ -346,10 +221,28 @@ const struct mkperf_segment *mkperf_module_segments(const struct mkperf_module *
     return m != NULL ? m->segment : NULL;
 }
 
+static bool find_section(const struct mkperf_module *m, const char *name, GElf_Shdr *h)
+{
+    Elf_Scn *section = NULL;
+    size_t names;
+
+    if (elf_getshdrstrndx(m->elf, &names) != 0) {
+        return false;
+    }
+    while ((section = elf_nextscn(m->elf, section)) != NULL) {
+        const char *found = gelf_getshdr(section, h) != NULL ? elf_strptr(m->elf, names, h->sh_name)
+                                                             : NULL;
+        if (found != NULL && strcmp(found, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool mkperf_module_text(const struct mkperf_module *m, struct mkperf_segment *out)
 {
     GElf_Shdr h;
-    bool found = mkperf_elf_section(m->elf, ".text", &h);
+    bool found = find_section(m, ".text", &h);
 
     if (found) {
         *out = (struct mkperf_segment){h.sh_addr, h.sh_size, h.sh_offset};
@@ -357,22 +250,11 @@ bool mkperf_module_text(const struct mkperf_module *m, struct mkperf_segment *ou
     return found;
 }
 
-void mkperf_module_identity(const struct mkperf_module *m, struct mkperf_build_id *out)
-{
-    (void)mkperf_elf_identity(m->elf, out);
-}
-
-bool mkperf_module_content(const struct mkperf_module *m, struct mkperf_blank blank,
-                           uint8_t out[MKPERF_CONTENT_HASH_BYTES])
-{
-    return mkperf_elf_content(m->elf, blank, out);
-}
-
 const uint8_t *mkperf_module_section(const struct mkperf_module *m, const char *name, uint64_t *n)
 {
     GElf_Shdr h;
 
-    if (!mkperf_elf_section(m->elf, name, &h) || h.sh_type == SHT_NOBITS ||
+    if (!find_section(m, name, &h) || h.sh_type == SHT_NOBITS ||
         !mkperf_inside(m, h.sh_offset, h.sh_size)) {
         return NULL;
     }

@@ -53,21 +53,6 @@ struct mkperf_blank {
     uint64_t offset, n;
 };
 
-typedef struct Elf Elf; /* libelf.h has the same declaration */
-
-/* Stores the linker's build id. False, and out->n 0: the ELF has none of 1 to 20 bytes. */
-bool mkperf_elf_build_id(Elf *elf, struct mkperf_build_id *out);
-
-/*
- * Computes SHA-256 over the loadable segments in the order of the program headers: of each its address and its size in
- * the file (u64le each), then its bytes. False: a segment is outside the file, or there is none.
- */
-bool mkperf_elf_content(Elf *elf, struct mkperf_blank blank,
-                        uint8_t out[MKPERF_CONTENT_HASH_BYTES]);
-
-/* Stores the build id, or derives one from the content. False, and out->n 0: neither is possible. */
-bool mkperf_elf_identity(Elf *elf, struct mkperf_build_id *out);
-
 /* Computes SHA-256 of n bytes. */
 void mkperf_sha256(const void *bytes, size_t n, uint8_t out[MKPERF_CONTENT_HASH_BYTES]);
 
@@ -133,8 +118,12 @@ uint16_t mkperf_module_machine(const struct mkperf_module *m); /* e_machine */
 const char *mkperf_module_arch(const struct mkperf_module *m); /* perf's name of it */
 /* Returns the build id, of no bytes if the ELF has none or m is NULL. */
 const struct mkperf_build_id *mkperf_module_build_id(const struct mkperf_module *m);
-/* Stores the identity and the hash of the content that are described above. */
+/* Stores the build id, or derives one from the content. out->n 0: the file has neither. */
 void mkperf_module_identity(const struct mkperf_module *m, struct mkperf_build_id *out);
+/*
+ * Computes SHA-256 over the loadable segments in the order of the program headers: of each its address and its size in
+ * the file (u64le each), then its bytes. False: there is none.
+ */
 bool mkperf_module_content(const struct mkperf_module *m, struct mkperf_blank blank,
                            uint8_t out[MKPERF_CONTENT_HASH_BYTES]);
 
@@ -220,7 +209,7 @@ void mkperf_module_unwind_rows(struct mkperf_module *m, struct mkperf_unwind_row
  * ELFs by identity: the search for them, and the cache that keeps copies.
  *
  * Owns: the list of places and the ELFs that were found there (find_elf.c), and mkperf's part of perf's build-id cache
- * (elf_cache.c). model/pds.c and module.c search; the recorder makes the copies. A file is identified by its content,
+ * (elf_cache.c). model/pds.c and recorded.c search; the recorder makes the copies. A file is identified by its content,
  * never by its path.
  *
  * The search continues with the next place until an ELF is found:
@@ -269,13 +258,10 @@ void mkperf_finder_add(struct mkperf_finder *f, const char *path);
 /*
  * Returns the path of an ELF of that identity, which lives as long as f. file: the program's file name, "" if unknown.
  * Returns NULL if there is none, and the sentence in why (n bytes) gives the reason. The sentence names an ELF of that
- * file name and of another build, if there is one.
+ * file name that is damaged or of another build, if there is one.
  */
 const char *mkperf_finder_find(struct mkperf_finder *f, const struct mkperf_build_id *id,
                                const char *file, char *why, size_t n);
-
-/* Excludes a path that mkperf_finder_find returned, because the file is damaged. */
-void mkperf_finder_reject(struct mkperf_finder *f, const char *path);
 
 /* Returns the path of a readable file: an absolute name itself, otherwise the first in DIR[:DIR]. Returns a new string
  * or NULL. directories may be NULL. */

@@ -71,8 +71,9 @@ static inline bool mkperf_inside(const struct mkperf_module *m, uint64_t offset,
     return offset <= m->size && n <= m->size - offset;
 }
 
-/* find_elf.c: finds the section of that name. False: the ELF has none. */
-bool mkperf_elf_section(Elf *elf, const char *name, GElf_Shdr *h);
+/* module.c: maps the file of an empty module, and checks it. NULL, or why it is refused. Either way, mkperf_module_free frees m. */
+const char *mkperf_module_map(struct mkperf_module *m, const char *path);
+void mkperf_module_free(struct mkperf_module *m);
 
 /* functions.c: returns raw, or its demangled or printable form, which lives as long as the tree of names. raw must live as long; NULL
  * stays NULL. */
