@@ -50,13 +50,20 @@ void mkperf_help_fill(FILE *out, const char *text, int width, int indent)
     int at = indent;
 
     while (*(text += strspn(text, " \n")) != '\0') {
-        int n = (int)strcspn(text, " \n");
+        int n = (int)strcspn(text, " \n"), columns = 0;
 
-        if (at > indent && at + 1 + n > width) {
+        if (text[n] == ' ' && text[n + 1] == '%') { /* a number and its unit stay in one line */
+            n += 2 + (int)strcspn(text + n + 2, " \n");
+        }
+        for (int i = 0; i < n; i++) {
+            columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+        }
+        if (at > indent && at + 1 + columns > width) {
             fprintf(out, "\n%*s", indent, "");
             at = indent;
         }
-        at += fprintf(out, "%s%.*s", at > indent ? " " : "", n, text);
+        fprintf(out, "%s%.*s", at > indent ? " " : "", n, text);
+        at += (at > indent) + columns;
         text += n;
         if (strncmp(text, "\n\n", 2) == 0) {
             fprintf(out, "\n\n%*s", indent, "");

@@ -92,38 +92,21 @@ static void put_questions(mkperf_put *put, void *to)
     }
 }
 
-/* Prints a title and a text in lines of at most WIDTH columns. A character of UTF-8 counts as one column. Of more than `most`
- * bytes, the words that are within them are printed. */
+/* Prints a title and a text in lines of at most WIDTH columns. Of more than `most` bytes, the words that are within them are
+ * printed. */
 static void put_wrapped(const char *title, const char *text, size_t most, FILE *to)
 {
-    int column = fprintf(to, "  %-*s", TITLE, title);
-    const char *end = text + strlen(text);
-    bool cut = (size_t)(end - text) > most;
+    size_t n = strlen(text);
+    bool cut = n > most;
 
-    for (end = cut ? text + most : end; cut && end > text && *end != ' '; end--) {
+    for (n = cut ? most : n; cut && n > 0 && text[n] != ' '; n--) {
     }
-    while (text < end) {
-        size_t n = strcspn(text, " \n");
-        int wide = 0;
-
-        if (text[n] == ' ' && text[n + 1] == '%') { /* a number and its unit stay in one line */
-            n += 2 + strcspn(text + n + 2, " \n");
-        }
-
-        for (size_t i = 0; i < n; i++) {
-            wide += ((unsigned char)text[i] & 0xc0) != 0x80;
-        }
-        if (column + 1 + wide > WIDTH && column > TITLE + 2) {
-            column = fprintf(to, "\n  %-*s", TITLE, "") - 1;
-        }
-        column += fprintf(to, " %.*s", (int)n, text) >= 0 ? 1 + wide : 0;
-        text += n;
-        if (*text == '\n') {
-            column = fprintf(to, "\n  %-*s", TITLE, "") - 1;
-        }
-        text += *text != '\0';
+    char *shown = mkperf_xprintf("%.*s%s", (int)n, text, cut ? " ..." : ""), *rest = shown, *line;
+    for (; (line = strsep(&rest, "\n")) != NULL; title = "") {
+        fprintf(to, "  %-*s ", TITLE, title);
+        mkperf_help_fill(to, line, WIDTH, TITLE + 3);
     }
-    fputs(cut ? " ...\n" : "\n", to);
+    free(shown);
 }
 
 /* Returns the command that shows more about the question, or NULL if the recording lacks what such a command needs. */

@@ -12,9 +12,9 @@
 #include "report/report.h"
 
 struct report_command {
+    struct mkperf_recording recording; /* the first member, as mkperf_recording_free requires */
     const char *input;
-    bool stdio, interactions, stacks, dot, marks, charged, off_cpu, hierarchy, util, latency, json,
-        inverted, inlined, head_only;
+    bool stdio, interactions, stacks, dot, marks, charged, hierarchy, json, inverted, head_only;
     const char *output; /* the file for --interactions */
     const char *separator;
     struct mkperf_textout values; /* the form that -x or --json selects */
@@ -22,8 +22,6 @@ struct report_command {
     enum mkperf_colour colour;
     struct report_options report;
     struct report_names names;
-    struct report_filter filter;
-    struct mkperf_elf_search elfs;
 };
 
 static const uint64_t QUANTUM_NS = 100000000; /* the default of perf */
@@ -134,9 +132,9 @@ static const struct mkperf_option report_options[] = {
     MKPERF_OPTION(0, "header-only", "print what was recorded, and no table",
                   MKPERF_SETS(struct report_command, head_only)),
     MKPERF_OPTION(0, "inline", "inlined functions are separate rows and callers",
-                  MKPERF_SETS(struct report_command, inlined)),
+                  MKPERF_SETS(struct report_command, recording.profile.places.inlined)),
     MKPERF_OPTION(0, "no-inline", "they are part of the function around them (the default)",
-                  MKPERF_CLEARS(struct report_command, inlined)),
+                  MKPERF_CLEARS(struct report_command, recording.profile.places.inlined)),
     MKPERF_OPTION(
         0, "interactions",
         "instead: which PD called and notified which, and how often (record --interactions)",
@@ -153,17 +151,17 @@ static const struct mkperf_option report_options[] = {
         0, "off-cpu",
         "instead: the time in which threads were blocked, in ns, by their callchains (record "
         "--off-cpu); with only scheduling events, by what each PD waited for",
-        MKPERF_SETS(struct report_command, off_cpu)),
+        MKPERF_SETS(struct report_command, recording.profile.off_cpu)),
     MKPERF_OPTION(
         0, "latency",
         "shares of the elapsed time: a sample counts 1 / N if N cores work at that time (record "
         "--sched)",
-        MKPERF_SETS(struct report_command, latency)),
+        MKPERF_SETS(struct report_command, recording.profile.latency)),
     MKPERF_OPTION(
         0, "util",
         "instead: how long each PD and idle ran, in ns, by scheduling events (record --sched); "
         "--util -s time,pd,util: over time",
-        MKPERF_SETS(struct report_command, util)),
+        MKPERF_SETS(struct report_command, recording.profile.runs)),
     MKPERF_OPTION('x', "field-separator",
                   "the values of --json in their order, without names; see docs/json.md",
                   .value = "SEP", MKPERF_TEXT(struct report_command, separator)),
@@ -283,67 +281,56 @@ static enum mkperf_status print_report(struct report_command *c, struct mkperf_f
     return mkperf_stdout_flush(e);
 }
 
-static enum mkperf_status run_profile(void *self, struct mkperf_error *e)
+static enum mkperf_status run_profile(struct report_command *c, struct mkperf_error *e)
 {
-    struct report_command *c = self;
     const struct report_column_list *keys = &c->report.keys;
     bool browse = !c->stdio && !c->charged && !c->hierarchy && !for_programs(c) &&
                   report_browser_usable();
-    bool sliced = report_columns_have(keys, REPORT_SORT_TIME);
-    struct mkperf_profile p = {.cores = report_columns_have(keys, REPORT_SORT_CORE),
-                               .leaves_only = !browse && !c->charged && !c->report.children &&
-                                              c->report.graph == REPORT_GRAPH_NONE,
-                               .events_suffice = c->head_only || c->marks,
-                               .off_cpu = c->off_cpu,
-                               .latency = c->latency,
-                               .utilisation = c->util ||
-                                              report_columns_have(keys, REPORT_SORT_UTIL),
-                               .runs = c->util,
-                               .slices = {.quantum_ns = !sliced              ? 0
-                                                        : c->quantum_ns != 0 ? c->quantum_ns
-                                                                             : QUANTUM_NS},
-                               .filter = c->filter,
-                               .places = {.search = c->elfs, .inlined = c->inlined}};
-    struct mkperf_frames f;
+    struct mkperf_profile *p = &c->recording.profile;
+    struct mkperf_frames *f = &c->recording.frames;
     bool with_line = report_columns_have(keys, REPORT_SORT_LINE);
 
-    c->names.event = c->off_cpu ? MKPERF_OFF_CPU_EVENT : c->names.event;
+    p->cores = report_columns_have(keys, REPORT_SORT_CORE);
+    p->leaves_only = !browse && !c->charged && !c->report.children &&
+                     c->report.graph == REPORT_GRAPH_NONE;
+    p->events_suffice = c->head_only || c->marks;
+    p->utilisation = p->runs || report_columns_have(keys, REPORT_SORT_UTIL);
+    if (report_columns_have(keys, REPORT_SORT_TIME)) {
+        p->slices.quantum_ns = c->quantum_ns != 0 ? c->quantum_ns : QUANTUM_NS;
+    }
+    c->names.event = p->off_cpu ? MKPERF_OFF_CPU_EVENT : c->names.event;
     c->report.pd = c->names.pd;
     c->report.event = c->names.event;
     c->report.colour = mkperf_colour_wanted(c->colour, stdout);
-    enum mkperf_status status = mkperf_frames_read(&f, &p, c->input, with_line, &c->names, e);
-    if (status == MKPERF_OK && c->report.symbol && !c->charged) {
+    MKPERF_TRY(mkperf_frames_read(f, p, c->input, with_line, &c->names, e));
+    if (c->report.symbol && !c->charged) {
         /* Checks that the function of --symbol exists. The error precedes the head of a report. */
         uint32_t shown = 0;
         char near[MKPERF_GUESS_TEXT];
 
-        for (uint32_t i = 0; i < p.places.session.nevents; i++) {
+        for (uint32_t i = 0; i < p->places.session.nevents; i++) {
             struct report_rows rows;
-            report_rows_build(&rows, &f, &c->report, i);
+            report_rows_build(&rows, f, &c->report, i);
             shown += rows.n;
             report_rows_free(&rows);
         }
-        if (shown == 0) {
-            status = mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample hit a function %s%s%s%s",
-                                      c->input, c->report.symbol, c->report.pd ? " in PD " : "",
-                                      c->report.pd ? c->report.pd : "",
-                                      mkperf_frames_guess(&f, c->report.symbol, near));
-        }
+        MKPERF_FAIL_IF(shown == 0, e, MKPERF_ERR_USAGE, "%s: no sample hit a function %s%s%s%s",
+                       c->input, c->report.symbol, c->report.pd ? " in PD " : "",
+                       c->report.pd ? c->report.pd : "",
+                       mkperf_frames_guess(f, c->report.symbol, near));
     }
-    if (status == MKPERF_OK && browse && p.places.session.nevents != 0) {
-        report_browse(&f, &c->report, c->input);
-    } else if (status == MKPERF_OK) {
-        status = print_report(c, &f, e);
+    if (!browse || p->places.session.nevents == 0) {
+        return print_report(c, f, e);
     }
-    mkperf_frames_close(&f);
-    mkperf_profile_free(&p);
-    return status;
+    report_browse(f, &c->report, c->input);
+    return MKPERF_OK;
 }
 
 static enum mkperf_status run_report(void *self, const struct mkperf_args *args,
                                      struct mkperf_error *e)
 {
     struct report_command *c = self;
+    const struct mkperf_profile *p = &c->recording.profile;
 
     if (args->n > 0 && strcmp(c->input, default_input) != 0) {
         return mkperf_usage_error(e, "report", "want one recording, not %s and %s", c->input,
@@ -352,7 +339,7 @@ static enum mkperf_status run_report(void *self, const struct mkperf_args *args,
     c->input = args->n > 0 ? args->operand[0] : c->input;
     if (c->report.keys.n == 0) { /* without --sort */
         c->report.keys =
-            (struct report_column_list){{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, c->util ? 1 : 2};
+            (struct report_column_list){{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, p->runs ? 1 : 2};
     }
     bool stacks_too = c->stacks && (c->interactions || c->dot);
     c->interactions |= c->dot || c->stacks;
@@ -364,16 +351,16 @@ static enum mkperf_status run_report(void *self, const struct mkperf_args *args,
         {c->separator != NULL && !c->json && (c->head_only || c->interactions || c->charged),
          "-x prints only the table of rows: use --json with --header-only, --interactions, "
          "--stacks and --charged"},
-        {c->off_cpu + c->util + c->interactions + c->charged + c->latency > 1,
+        {p->off_cpu + p->runs + c->interactions + c->charged + p->latency > 1,
          "--interactions, --stacks, --charged, --off-cpu, --util and --latency exclude each other"},
-        {c->util && c->names.event != NULL, "--util excludes --event"},
-        {c->off_cpu && c->names.event != NULL, "--off-cpu excludes --event"},
+        {p->runs && c->names.event != NULL, "--util excludes --event"},
+        {p->off_cpu && c->names.event != NULL, "--off-cpu excludes --event"},
         {c->quantum_ns != 0 && !report_columns_have(&c->report.keys, REPORT_SORT_TIME),
          "--time-quantum is for -s time"},
         {for_programs(c) && (c->dot || c->hierarchy || graph),
          "-x and --json print tables: omit --dot, --hierarchy and -g"},
         {c->report.interval &&
-             (c->off_cpu || c->util || c->interactions || c->charged || c->hierarchy ||
+             (p->off_cpu || p->runs || c->interactions || c->charged || c->hierarchy ||
               c->report.of == REPORT_OF_SHOWN || c->report.no_idle),
          "--ci is for shares of all samples: omit --off-cpu, --util, --interactions, --charged, "
          "--hierarchy, --no-idle and --percentage relative"},
@@ -389,7 +376,7 @@ static enum mkperf_status run_report(void *self, const struct mkperf_args *args,
                                                  : c->dot || named_dot ? REPORT_DOT
                                                                        : REPORT_TABLE,
                                                  c->output, e)
-                           : run_profile(self, e);
+                           : run_profile(c, e);
 }
 
 static const struct mkperf_refusal report_refused[] = {
@@ -409,9 +396,11 @@ const struct mkperf_command mkperf_report_command = {
     .options = {{report_input_options, offsetof(struct report_command, input)},
                 {report_options, 0},
                 {report_names_options, offsetof(struct report_command, names)},
-                {report_filter_options, offsetof(struct report_command, filter)},
-                {report_elf_options, offsetof(struct report_command, elfs)},
-                {report_objdump_options, offsetof(struct report_command, elfs)},
+                {report_filter_options, offsetof(struct report_command, recording.profile.filter)},
+                {report_elf_options,
+                 offsetof(struct report_command, recording.profile.places.search)},
+                {report_objdump_options,
+                 offsetof(struct report_command, recording.profile.places.search)},
                 {mkperf_colour_options, offsetof(struct report_command, colour)}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
@@ -419,4 +408,5 @@ const struct mkperf_command mkperf_report_command = {
     .self =
         MKPERF_SELF(struct report_command, .input = default_input, .report = {.graph_limit = 0.5}),
     .run = run_report,
+    .end = mkperf_recording_free,
 };

@@ -28,12 +28,11 @@ enum field {
 };
 
 struct script_command {
+    struct mkperf_recording recording; /* the first member, as mkperf_recording_free requires */
     const char *input;
     unsigned fields;
     bool flat, ns;
     struct report_names names;
-    struct report_filter filter;
-    struct mkperf_elf_search elfs;
     int event_width;
 };
 
@@ -159,21 +158,12 @@ static enum mkperf_status run_script(void *self, const struct mkperf_args *args,
     struct script_command *c = self;
 
     c->input = args->n > 0 ? args->operand[0] : c->input;
-    struct mkperf_profile p = {
-        .cores = true, .times = true, .filter = c->filter, .places = {.search = c->elfs}};
-    struct mkperf_frames f;
-    enum mkperf_status status = mkperf_frames_read(&f, &p, c->input, false, &c->names, e);
-
-    if (status == MKPERF_OK) {
-        status = mkperf_profile_order(&p, e);
-    }
-    if (status == MKPERF_OK) {
-        mkperf_frames_warn(&f, stderr);
-        print_samples(c, &f);
-    }
-    mkperf_frames_close(&f);
-    mkperf_profile_free(&p);
-    return status;
+    MKPERF_TRY(mkperf_frames_read(&c->recording.frames, &c->recording.profile, c->input, false,
+                                  &c->names, e));
+    MKPERF_TRY(mkperf_profile_order(&c->recording.profile, e));
+    mkperf_frames_warn(&c->recording.frames, stderr);
+    print_samples(c, &c->recording.frames);
+    return MKPERF_OK;
 }
 
 const struct mkperf_command mkperf_script_command = {
@@ -186,10 +176,13 @@ const struct mkperf_command mkperf_script_command = {
     .options = {{report_input_options, offsetof(struct script_command, input)},
                 {script_options, 0},
                 {report_names_options, offsetof(struct script_command, names)},
-                {report_filter_options, offsetof(struct script_command, filter)},
-                {report_elf_options, offsetof(struct script_command, elfs)}},
+                {report_filter_options, offsetof(struct script_command, recording.profile.filter)},
+                {report_elf_options,
+                 offsetof(struct script_command, recording.profile.places.search)}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
-    .self = MKPERF_SELF(struct script_command, .input = "perf.data", .fields = FIELD_DEFAULT),
+    .self = MKPERF_SELF(struct script_command, .input = "perf.data", .fields = FIELD_DEFAULT,
+                        .recording.profile = {.cores = true, .times = true}),
     .run = run_script,
+    .end = mkperf_recording_free,
 };

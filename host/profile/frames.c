@@ -122,6 +122,14 @@ void mkperf_frames_close(struct mkperf_frames *f)
     mkperf_hash_free(&f->functions);
 }
 
+void mkperf_recording_free(void *recording)
+{
+    struct mkperf_recording *r = recording;
+
+    mkperf_frames_close(&r->frames);
+    mkperf_profile_free(&r->profile);
+}
+
 void mkperf_frames_warnings(const struct mkperf_frames *f, mkperf_put_warning *put, void *self)
 {
     const struct mkperf_profile *p = f->profile;

@@ -44,6 +44,14 @@ struct mkperf_frames {
     size_t listed, list_room;
 };
 
+/* A recording that a command reads: its options are members of the profile. */
+struct mkperf_recording {
+    struct mkperf_profile profile;
+    struct mkperf_frames frames;
+};
+/* Frees what was read. It is the end of a command of which the state begins with a recording. */
+void mkperf_recording_free(void *recording);
+
 /* Makes times of a filter's percentages, for which it reads the recording. Errors: the reader's; USAGE: the path is "-". */
 enum mkperf_status mkperf_frames_time(struct report_filter *filter, const char *path,
                                       struct mkperf_error *e);
