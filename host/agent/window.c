@@ -4,10 +4,6 @@
 
 /* ---- the file of the present window ---- */
 
-/* The end of the chain if no outbox wants a file. */
-static const struct mkperf_sink_ops no_file = {
-    .reads = true, .events = mkperf_ignore_events, .sched = mkperf_ignore_sched};
-
 static void close_chain(struct agent_window *w)
 {
     mkperf_checks_free(w->checks);
@@ -16,7 +12,7 @@ static void close_chain(struct agent_window *w)
     w->checks = NULL;
     w->perfdata = NULL;
     w->path = NULL;
-    w->to.ops = NULL;
+    w->to.take = NULL;
 }
 
 /* Notes that the window's file could not be written. The rest of this window is counted, and not
@@ -25,7 +21,7 @@ static void spoil(struct agent_window *w, const struct mkperf_error *e)
 {
     agent_print(w->of, e->text);
     w->failed = true;
-    if (w->to.ops != NULL) {
+    if (w->to.take != NULL) {
         mkperf_sink_abandon(&w->to);
     }
     if (w->path != NULL) {
@@ -42,7 +38,7 @@ static void open_window(struct agent_window *w)
 {
     const struct agent *a = w->of->agent;
     struct mkperf_recorder *r = &w->of->recorder;
-    struct mkperf_sink end = {.ops = &no_file, .every_pd = true};
+    struct mkperf_sink end = {.take = mkperf_take_nothing, .every_pd = true};
     struct mkperf_error e = {.status = MKPERF_OK};
 
     if (w->open) {
@@ -144,17 +140,6 @@ void agent_window_end(struct agent_window *w)
 
 /* ---- the sink ---- */
 
-/* Passes a call on to the file and to the counts. An error of the file ends the file, not the stream. */
-#define TEE(w, function, ...)                                                    \
-    do {                                                                         \
-        struct mkperf_error why_;                                                \
-        if ((w)->open && !(w)->failed &&                                         \
-            mkperf_sink_##function(&(w)->to, __VA_ARGS__, &why_) != MKPERF_OK) { \
-            spoil((w), &why_);                                                   \
-        }                                                                        \
-        (void)mkperf_sink_##function(&(w)->live, __VA_ARGS__, e);                \
-    } while (0)
-
 static void note_time(struct agent_window *w, uint64_t ns)
 {
     w->counts.first_ns = ns < w->counts.first_ns ? ns : w->counts.first_ns;
@@ -170,50 +155,21 @@ static void on_core(void *self, const struct mkperf_core_interval *i)
     w->ran_ns[number] += i->to - i->from;
 }
 
-static enum mkperf_status begin(void *self, const struct mkperf_session *session,
-                                struct mkperf_error *e)
+static void begin(struct agent_window *w)
 {
-    struct agent_window *w = self;
-
-    (void)session; /* a copy whose texts live only during the call */
-    w->session = w->of->recorder.stream->session;
+    w->session = w->of->recorder.stream->session; /* its texts live longer than those of the item */
     w->sched = mkperf_analysis_new();
     mkperf_flow_init(&w->flow, w->sched);
-    w->flow.to = mkperf_analysis_sink(w->sched);
     w->live = mkperf_flow_sink(&w->flow);
-    enum mkperf_status status = mkperf_sink_begin(&w->live, session, e);
     mkperf_analysis_listen(w->sched, (struct mkperf_analysis_listener){.core = on_core, .self = w});
-    return status;
 }
 
-static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+static void add_sample(struct agent_window *w, const struct mkperf_sample *s)
 {
-    struct agent_window *w = self;
-
-    w->npds = pd->id + 1;
-    TEE(w, pd, pd);
-    return MKPERF_OK;
-}
-
-static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
-                                     struct mkperf_error *e)
-{
-    struct agent_window *w = self;
-
-    w->session = w->of->recorder.stream->session;
-    TEE(w, events, session);
-    return MKPERF_OK;
-}
-
-static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
-                                     struct mkperf_error *e)
-{
-    struct agent_window *w = self;
     bool kernel = s->flags & (MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER);
     const uint64_t key[] = {s->event, s->pd, s->core, kernel};
     const struct mkperf_weight one = {mkperf_sample_count(s), s->period};
 
-    open_window(w);
     note_time(w, s->time_ns);
     if (w->session.aggregate_ms != 0) {
         note_time(w, w->of->recorder.stream->window_ns);
@@ -222,99 +178,63 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     uint32_t number = mkperf_hash_number(&w->weight_keys, key, 4);
     MKPERF_GROW(w->weight, w->weight_room, (size_t)number + 1);
     mkperf_weight_add(&w->weight[number], &one);
-    TEE(w, sample, s);
-    return MKPERF_OK;
 }
 
-static enum mkperf_status add_mark(void *self, const struct mkperf_mark *mark,
+static enum mkperf_status add_item(void *self, const struct mkperf_item *item,
                                    struct mkperf_error *e)
-{
-    struct agent_window *w = self;
-
-    open_window(w);
-    w->counts.marks++;
-    TEE(w, mark, mark);
-    return MKPERF_OK;
-}
-
-static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event,
-                                    struct mkperf_error *e)
-{
-    struct agent_window *w = self;
-
-    open_window(w);
-    note_time(w, event->time_ns);
-    w->counts.sched_events += event->kind != MKPERF_SCHED_GAP;
-    TEE(w, sched, event);
-    return MKPERF_OK;
-}
-
-static enum mkperf_status add_reading(void *self, const struct mkperf_queue_reading *reading,
-                                      struct mkperf_error *e)
-{
-    struct agent_window *w = self;
-
-    open_window(w);
-    w->counts.queue_readings++;
-    TEE(w, queue_reading, reading);
-    return MKPERF_OK;
-}
-
-static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
-                                   struct mkperf_error *e)
-{
-    struct agent_window *w = self;
-
-    open_window(w);
-    w->counts.lost[lost->where] += lost->samples;
-    TEE(w, lost, lost);
-    return MKPERF_OK;
-}
-
-static enum mkperf_status flush(void *self, struct mkperf_error *e)
 {
     struct agent_window *w = self;
     struct mkperf_error why;
 
-    (void)e;
-    if (w->open && !w->failed && mkperf_sink_flush(&w->to, &why) != MKPERF_OK) {
+    switch (item->kind) {
+    case MKPERF_ITEM_BEGIN:
+        begin(w);
+        return mkperf_sink_put(&w->live, item, e);
+    case MKPERF_ITEM_PD:
+        w->npds = item->pd->id + 1;
+        break;
+    case MKPERF_ITEM_EVENTS:
+        w->session = w->of->recorder.stream->session;
+        break;
+    case MKPERF_ITEM_SAMPLE:
+        open_window(w);
+        add_sample(w, item->sample);
+        break;
+    case MKPERF_ITEM_MARK:
+        open_window(w);
+        w->counts.marks++;
+        break;
+    case MKPERF_ITEM_SCHED:
+        open_window(w);
+        note_time(w, item->sched->time_ns);
+        w->counts.sched_events += item->sched->kind != MKPERF_SCHED_GAP;
+        break;
+    case MKPERF_ITEM_READING:
+        open_window(w);
+        w->counts.queue_readings++;
+        break;
+    case MKPERF_ITEM_LOST:
+        open_window(w);
+        w->counts.lost[item->lost->where] += item->lost->samples;
+        break;
+    case MKPERF_ITEM_END: /* what arrived is kept, also after an error */
+    case MKPERF_ITEM_ABANDON:
+        agent_window_end(w);
+        return MKPERF_OK;
+    default:
+        break;
+    }
+    /* An error of the file ends the file, not the stream. */
+    if (w->open && !w->failed && mkperf_sink_put(&w->to, item, &why) != MKPERF_OK) {
         spoil(w, &why);
     }
+    (void)mkperf_sink_put(&w->live, item, e);
     return MKPERF_OK;
-}
-
-/* The stream has ended, with or without an error: what arrived is kept. */
-static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
-                              struct mkperf_error *e)
-{
-    (void)totals, (void)e;
-    agent_window_end(self);
-    return MKPERF_OK;
-}
-
-static void abandon(void *self)
-{
-    agent_window_end(self);
 }
 
 struct mkperf_sink agent_window_sink(struct agent_window *w)
 {
-    static const struct mkperf_sink_ops ops = {
-        .reads = true,
-        .begin = begin,
-        .pd = add_pd,
-        .events = add_events,
-        .sample = add_sample,
-        .mark = add_mark,
-        .sched = add_sched,
-        .queue_reading = add_reading,
-        .lost = add_lost,
-        .flush = flush,
-        .end = end,
-        .abandon = abandon,
-    };
-
-    return (struct mkperf_sink){.ops = &ops, .self = w, .every_pd = true};
+    return (struct mkperf_sink){.take = add_item, .self = w, .every_pd = true};
 }
 
 void agent_window_free(struct agent_window *w)

@@ -76,80 +76,47 @@ static enum mkperf_status ask_input(const struct conversion *c, const char *path
 
 /* A sink in front of the output: it passes everything on, prints what passes, and keeps the totals. */
 struct passing {
-    struct mkperf_sink to; /* the first member, because this sink relays */
+    struct mkperf_sink to;
     const struct conversion *c;
     struct mkperf_places places;
     struct mkperf_totals totals;
 };
 
-static enum mkperf_status passing_begin(void *self, const struct mkperf_session *session,
-                                        struct mkperf_error *e)
+static enum mkperf_status print_sample(const struct passing *p, const struct mkperf_sample *s,
+                                       struct mkperf_error *e)
 {
-    struct passing *p = self;
-
-    MKPERF_FAIL_IF(p->c->format->sched && !session->sched, e, MKPERF_ERR_INPUT,
-                   "this format shows scheduling events, and none were recorded "
-                   "(mkperf record --sched)");
-    (void)mkperf_places_begin(&p->places, session, e);
-    return mkperf_sink_begin(&p->to, session, e);
-}
-
-static enum mkperf_status passing_events(void *self, const struct mkperf_session *session,
-                                         struct mkperf_error *e)
-{
-    struct passing *p = self;
-
-    (void)mkperf_places_events(&p->places, session, e);
-    return mkperf_sink_events(&p->to, session, e);
-}
-
-static enum mkperf_status passing_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
-{
-    struct passing *p = self;
-
-    MKPERF_TRY(mkperf_places_pd(&p->places, pd, e));
-    return mkperf_sink_pd(&p->to, pd, e);
-}
-
-static enum mkperf_status passing_sample(void *self, const struct mkperf_sample *s,
-                                         struct mkperf_error *e)
-{
-    struct passing *p = self;
     FILE *out = p->c->print;
     bool kernel = s->flags & MKPERF_SAMPLE_KERNEL;
 
-    if (out != NULL) {
-        fprintf(out, "%s: time %" PRIu64 " cpu %" PRIu32 " period %" PRIu64 " %s 0x%" PRIx64,
-                mkperf_places_pd_name(&p->places, s->pd), s->time_ns, s->core, s->period,
-                kernel ? "kernel" : "ip", kernel ? s->kernel_pc : s->pc);
-        for (unsigned i = 0; i < s->callers->n; i++) {
-            fprintf(out, " < 0x%" PRIx64, s->callers->caller[i].addr);
-        }
-        MKPERF_FAIL_IF(fputc('\n', out) == EOF || ferror(out), e, MKPERF_ERR_OUTPUT,
-                       "the summary cannot be printed");
+    fprintf(out, "%s: time %" PRIu64 " cpu %" PRIu32 " period %" PRIu64 " %s 0x%" PRIx64,
+            mkperf_places_pd_name(&p->places, s->pd), s->time_ns, s->core, s->period,
+            kernel ? "kernel" : "ip", kernel ? s->kernel_pc : s->pc);
+    for (unsigned i = 0; i < s->callers->n; i++) {
+        fprintf(out, " < 0x%" PRIx64, s->callers->caller[i].addr);
     }
-    return mkperf_sink_sample(&p->to, s, e);
+    MKPERF_FAIL_IF(fputc('\n', out) == EOF || ferror(out), e, MKPERF_ERR_OUTPUT,
+                   "the summary cannot be printed");
+    return MKPERF_OK;
 }
 
-static enum mkperf_status passing_end(void *self, const struct mkperf_totals *totals,
-                                      struct mkperf_error *e)
+static enum mkperf_status pass(void *self, const struct mkperf_item *item, struct mkperf_error *e)
 {
     struct passing *p = self;
 
-    p->totals = *totals;
-    mkperf_places_warnings(&p->places, totals, print_writer_warning, (void *)(uintptr_t)p->c);
-    return mkperf_sink_end(&p->to, totals, e);
+    MKPERF_FAIL_IF(item->kind == MKPERF_ITEM_BEGIN && p->c->format->sched && !item->session->sched,
+                   e, MKPERF_ERR_INPUT,
+                   "this format shows scheduling events, and none were recorded "
+                   "(mkperf record --sched)");
+    MKPERF_TRY(mkperf_places_take(&p->places, item, e));
+    if (item->kind == MKPERF_ITEM_SAMPLE && p->c->print != NULL) {
+        MKPERF_TRY(print_sample(p, item->sample, e));
+    } else if (item->kind == MKPERF_ITEM_END) {
+        p->totals = *item->totals;
+        mkperf_places_warnings(&p->places, item->totals, print_writer_warning,
+                               (void *)(uintptr_t)p->c);
+    }
+    return mkperf_sink_put(&p->to, item, e);
 }
-
-static const struct mkperf_sink_ops passing_ops = {
-    .reads = true,
-    .relays = true,
-    .begin = passing_begin,
-    .pd = passing_pd,
-    .events = passing_events,
-    .sample = passing_sample,
-    .end = passing_end,
-};
 
 static enum mkperf_status write_output(struct conversion *c, struct mkperf_error *e)
 {
@@ -158,8 +125,8 @@ static enum mkperf_status write_output(struct conversion *c, struct mkperf_error
     MKPERF_TRY(mkperf_format_open(c->format, &c->out, &output, e));
     struct passing p = {.to = output.sink, .c = c, .places = {.no_elfs = true}};
     const struct mkperf_totals *t = &p.totals;
-    struct mkperf_only_cores only = {
-        .to = {.ops = &passing_ops, .self = &p, .every_pd = p.to.every_pd}, .cores = c->cores};
+    struct mkperf_only_cores only = {.to = {.take = pass, .self = &p, .every_pd = p.to.every_pd},
+                                     .cores = c->cores};
     struct mkperf_sink sink = mkperf_only_cores_sink(&only);
     begin_progress(c, c->input);
     enum mkperf_status status =
@@ -209,8 +176,7 @@ static enum mkperf_status run_conversion(struct conversion *c, const struct mkpe
     enum mkperf_status status = MKPERF_OK;
     if (c->diff != NULL) {
         /* Reads the profile to compare with. */
-        struct mkperf_only_cores only = {.to = {.ops = &mkperf_profile_ops, .self = &base},
-                                         .cores = c->cores};
+        struct mkperf_only_cores only = {.to = mkperf_profile_sink(&base), .cores = c->cores};
         struct mkperf_sink sink = mkperf_only_cores_sink(&only);
         struct mkperf_input in = c->in;
         in.from = NULL;

@@ -14,10 +14,9 @@
 enum { PDS = 1, CORES = 2, CORES_NAMED = 64, FIRST_PD = 10, FIRST_CORE = 1000000 };
 
 struct chrome {
-    struct mkperf_places places; /* the first member, as mkperf_places_events requires */
+    struct mkperf_places places;
     struct mkperf_textout text;
     struct mkperf_analysis *analysis;
-    struct mkperf_sink to; /* the sink of the analysis */
     uint64_t calls, events;
     bool named[CORES_NAMED];
     unsigned warnings;
@@ -94,34 +93,8 @@ static void on_call(void *self, uint32_t from, const struct mkperf_call *call, u
                 c->calls, IN_US(call->start + call->parts.wait), end - call->start);
 }
 
-static enum mkperf_status chrome_begin(void *self, const struct mkperf_session *session,
-                                       struct mkperf_error *e)
+static void put_sched_event(struct chrome *c, const struct mkperf_sched *event)
 {
-    struct chrome *c = self;
-
-    (void)mkperf_places_begin(&c->places, session, e);
-    mkperf_textout_puts(&c->text, "{\"traceEvents\":[\n");
-    name_track(c, PDS, 0, "process_name", "PDs");
-    name_track(c, CORES, 0, "process_name", "cores");
-    return c->to.ops->begin(c->to.self, session, e);
-}
-
-static enum mkperf_status put_pd_names(void *self, const struct mkperf_pd *pd,
-                                       struct mkperf_error *e)
-{
-    struct chrome *c = self;
-
-    if (pd->thread != MKPERF_THREAD_IDLE) {
-        name_track(c, PDS, pd->id, "thread_name", pd->name);
-    }
-    MKPERF_TRY(mkperf_places_pd(&c->places, pd, e));
-    return c->to.ops->pd(c->to.self, pd, e);
-}
-
-static enum mkperf_status put_sched_event(void *self, const struct mkperf_sched *event,
-                                          struct mkperf_error *e)
-{
-    struct chrome *c = self;
     char name[64];
 
     if (event->core < CORES_NAMED && !c->named[event->core]) {
@@ -133,21 +106,16 @@ static enum mkperf_status put_sched_event(void *self, const struct mkperf_sched 
         snprintf(name, sizeof name, "gap: %" PRIu64 " events are missing", event->lost);
         put_slice(c, CORES, event->core, name, event->since_ns, event->time_ns);
     }
-    return c->to.ops->sched(c->to.self, event, e);
 }
 
-static enum mkperf_status put_mark_event(void *self, const struct mkperf_mark *m,
-                                         struct mkperf_error *e)
+static void put_mark_event(struct chrome *c, const struct mkperf_mark *m)
 {
     static const char *const phases[] = {
         [MKPERF_MARK_POINT] = "i", [MKPERF_MARK_BEGIN] = "b", [MKPERF_MARK_END] = "e"};
-    struct chrome *c = self;
 
-    (void)e;
     begin_object(c, phases[m->kind], PDS, m->pd, m->name);
     mkperf_json(&c->text, ",'cat':'mark','s':'t','id':%" PRIu32 ",'ts':" US "}", m->id,
                 IN_US(m->time_ns));
-    return MKPERF_OK;
 }
 
 static void put_warning_event(void *self, enum mkperf_warning_level level, const char *text)
@@ -159,13 +127,11 @@ static void put_warning_event(void *self, enum mkperf_warning_level level, const
     mkperf_json(&c->text, ",'warning %u':%s", ++c->warnings, line);
 }
 
-static enum mkperf_status chrome_end(void *self, const struct mkperf_totals *totals,
+static enum mkperf_status chrome_end(struct chrome *c, const struct mkperf_totals *totals,
                                      struct mkperf_error *e)
 {
-    struct chrome *c = self;
     uint64_t lost = 0;
 
-    MKPERF_TRY(c->to.ops->end(c->to.self, totals, e));
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         lost += totals->sched_lost[i];
     }
@@ -175,6 +141,36 @@ static enum mkperf_status chrome_end(void *self, const struct mkperf_totals *tot
     mkperf_places_warnings(&c->places, totals, put_warning_event, c);
     mkperf_textout_puts(&c->text, "}}\n");
     return mkperf_textout_finish(&c->text, e);
+}
+
+static enum mkperf_status put_event(void *self, const struct mkperf_item *item,
+                                    struct mkperf_error *e)
+{
+    struct chrome *c = self;
+
+    switch (item->kind) {
+    case MKPERF_ITEM_BEGIN:
+        mkperf_textout_puts(&c->text, "{\"traceEvents\":[\n");
+        name_track(c, PDS, 0, "process_name", "PDs");
+        name_track(c, CORES, 0, "process_name", "cores");
+        break;
+    case MKPERF_ITEM_PD:
+        if (item->pd->thread != MKPERF_THREAD_IDLE) {
+            name_track(c, PDS, item->pd->id, "thread_name", item->pd->name);
+        }
+        break;
+    case MKPERF_ITEM_MARK:
+        put_mark_event(c, item->mark);
+        break;
+    case MKPERF_ITEM_SCHED:
+        put_sched_event(c, item->sched);
+        break;
+    default:
+        break;
+    }
+    MKPERF_TRY(mkperf_places_take(&c->places, item, e));
+    MKPERF_TRY(mkperf_analysis_take(c->analysis, item, e));
+    return item->kind == MKPERF_ITEM_END ? chrome_end(c, item->totals, e) : MKPERF_OK;
 }
 
 static void chrome_free(void *self)
@@ -190,15 +186,6 @@ static void chrome_free(void *self)
 enum mkperf_status mkperf_chrome_open(const struct mkperf_export *x, struct mkperf_output *out,
                                       struct mkperf_error *e)
 {
-    static const struct mkperf_sink_ops ops = {
-        .reads = true,
-        .begin = chrome_begin,
-        .pd = put_pd_names,
-        .events = mkperf_places_events,
-        .mark = put_mark_event,
-        .sched = put_sched_event,
-        .end = chrome_end,
-    };
     struct chrome *c = mkperf_xcalloc(1, sizeof *c);
 
     if (mkperf_outfile_open(&c->text.out, x->path, false, e) != MKPERF_OK) {
@@ -207,10 +194,10 @@ enum mkperf_status mkperf_chrome_open(const struct mkperf_export *x, struct mkpe
     }
     c->places.no_elfs = true;
     c->analysis = mkperf_analysis_new();
-    c->to = mkperf_analysis_sink(c->analysis);
     mkperf_analysis_listen(c->analysis, (struct mkperf_analysis_listener){
                                             .interval = on_interval, .call = on_call, .self = c});
-    *out = (struct mkperf_output){
-        .sink = {.ops = &ops, .self = c, .leaves_only = true}, .free = chrome_free, .self = c};
+    *out = (struct mkperf_output){.sink = {.take = put_event, .self = c, .leaves_only = true},
+                                  .free = chrome_free,
+                                  .self = c};
     return MKPERF_OK;
 }

@@ -19,8 +19,8 @@ enum { EVENT_SWITCH, EVENT_SCHED, EVENT_GAP };
 MKPERF_EMBED(ctf_metadata, "host/export/metadata.ctf");
 
 struct ctf {
-    struct mkperf_places places; /* the first member, as mkperf_places_pd requires */
-    char *path, *partial;        /* the directory; and its name until the trace is whole */
+    struct mkperf_places places;
+    char *path, *partial; /* the directory; and its name until the trace is whole */
     bool whole;
     struct mkperf_outfile file[METADATA + 1]; /* a stream for each core, and the metadata */
     FILE *env; /* the environment in the metadata, while warnings are written */
@@ -61,11 +61,9 @@ static void put_text(struct mkperf_put *p, const char *text)
     mkperf_put_padded(p, text, strlen(text), strlen(text) + 1);
 }
 
-static enum mkperf_status write_sched_event(void *self, const struct mkperf_sched *event,
+static enum mkperf_status write_sched_event(struct ctf *c, const struct mkperf_sched *event,
                                             struct mkperf_error *e)
 {
-    struct ctf *c = self;
-
     if (event->core >= CORES_MAX) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "core %" PRIu32 ": at most %d are supported",
                                 event->core, CORES_MAX);
@@ -130,10 +128,9 @@ static void remove_trace(const char *dir)
     (void)rmdir(dir);
 }
 
-static enum mkperf_status ctf_end(void *self, const struct mkperf_totals *totals,
+static enum mkperf_status ctf_end(struct ctf *c, const struct mkperf_totals *totals,
                                   struct mkperf_error *e)
 {
-    struct ctf *c = self;
     const char *fixed = strstr(ctf_metadata_begin, "/* CTF 1.8 */");
     char *env = NULL;
     size_t n = 0;
@@ -160,6 +157,16 @@ static enum mkperf_status ctf_end(void *self, const struct mkperf_totals *totals
     return MKPERF_OK;
 }
 
+static enum mkperf_status write_event(void *self, const struct mkperf_item *item,
+                                      struct mkperf_error *e)
+{
+    struct ctf *c = self;
+
+    return item->kind == MKPERF_ITEM_SCHED ? write_sched_event(c, item->sched, e)
+           : item->kind == MKPERF_ITEM_END ? ctf_end(c, item->totals, e)
+                                           : mkperf_places_take(&c->places, item, e);
+}
+
 static void ctf_free(void *self)
 {
     struct ctf *c = self;
@@ -181,15 +188,6 @@ static void ctf_free(void *self)
 enum mkperf_status mkperf_ctf_open(const struct mkperf_export *x, struct mkperf_output *out,
                                    struct mkperf_error *e)
 {
-    static const struct mkperf_sink_ops ops = {
-        .reads = true,
-        .begin = mkperf_places_begin,
-        .pd = mkperf_places_pd,
-        .events = mkperf_places_events,
-        .sched = write_sched_event,
-        .end = ctf_end,
-    };
-
     if (strcmp(x->path, "-") == 0) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "a CTF trace is a directory: -o DIR");
     }
@@ -224,6 +222,6 @@ enum mkperf_status mkperf_ctf_open(const struct mkperf_export *x, struct mkperf_
     c->path = mkperf_xstrdup(x->path);
     c->partial = partial;
     *out = (struct mkperf_output){
-        .sink = {.ops = &ops, .self = c, .leaves_only = true}, .free = ctf_free, .self = c};
+        .sink = {.take = write_event, .self = c, .leaves_only = true}, .free = ctf_free, .self = c};
     return MKPERF_OK;
 }

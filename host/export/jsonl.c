@@ -70,27 +70,8 @@ void mkperf_jsonl_pd(struct mkperf_textout *t, const struct mkperf_pd *pd)
     mkperf_json(t, ",'thread':'0x%" PRIx64 "'}\n", pd->thread);
 }
 
-static enum mkperf_status jsonl_begin(void *self, const struct mkperf_session *session,
-                                      struct mkperf_error *e)
+static void put_sample(struct jsonl *j, const struct mkperf_sample *s)
 {
-    struct jsonl *j = self;
-
-    mkperf_jsonl_session(&j->text, session);
-    return mkperf_places_begin(&j->places, session, e);
-}
-
-static enum mkperf_status print_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
-{
-    struct jsonl *j = self;
-
-    mkperf_jsonl_pd(&j->text, pd);
-    return mkperf_places_pd(&j->places, pd, e);
-}
-
-static enum mkperf_status print_sample(void *self, const struct mkperf_sample *s,
-                                       struct mkperf_error *e)
-{
-    struct jsonl *j = self;
     struct mkperf_textout *t = &j->text;
     struct mkperf_place address[MKPERF_PLACES_MAX];
     uint32_t place[MKPERF_PLACES_MAX];
@@ -139,45 +120,6 @@ static enum mkperf_status print_sample(void *self, const struct mkperf_sample *s
         }
     }
     mkperf_textout_puts(t, "]}\n");
-    return mkperf_outfile_status(&t->out, e);
-}
-
-static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
-                                     struct mkperf_error *e)
-{
-    struct jsonl *j = self;
-
-    mkperf_json(&j->text, "{'type':'events'");
-    put_events(&j->text, session);
-    return mkperf_places_events(&j->places, session, e);
-}
-
-static enum mkperf_status print_mark(void *self, const struct mkperf_mark *m,
-                                     struct mkperf_error *e)
-{
-    struct jsonl *j = self;
-
-    (void)e;
-    mkperf_json(&j->text, "{'type':'mark','time_ns':%" PRIu64, m->time_ns);
-    mkperf_json_known(&j->text, "pd", mkperf_places_pd_name(&j->places, m->pd));
-    mkperf_json(&j->text, ",'kind':%s,'id':%" PRIu32, mkperf_mark_names[m->kind], m->id);
-    mkperf_json_known(&j->text, "name", m->name);
-    mkperf_textout_puts(&j->text, "}\n");
-    return MKPERF_OK;
-}
-
-static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
-{
-    struct jsonl *j = self;
-
-    (void)e;
-    mkperf_json(&j->text, "{'type':'lost','time_ns':%" PRIu64, l->time_ns);
-    if (l->core != MKPERF_CORE_UNKNOWN) {
-        mkperf_json(&j->text, ",'core':%" PRIu32, l->core);
-    }
-    mkperf_json(&j->text, ",'where':%s,'samples':%" PRIu64 ",'events':%" PRIu64 "}\n",
-                mkperf_loss_places[l->where].key, l->samples, l->events);
-    return MKPERF_OK;
 }
 
 static void put_lost(struct mkperf_textout *t, const uint64_t lost[MKPERF_LOST_PLACES])
@@ -293,17 +235,57 @@ void mkperf_jsonl_totals(struct mkperf_textout *t, const struct mkperf_places *p
     mkperf_json(t, "],'complete':%hhd}\n", totals->complete);
 }
 
-static enum mkperf_status jsonl_end(void *self, const struct mkperf_totals *totals,
-                                    struct mkperf_error *e)
+static enum mkperf_status put_line(void *self, const struct mkperf_item *item,
+                                   struct mkperf_error *e)
 {
     struct jsonl *j = self;
+    struct mkperf_textout *t = &j->text;
 
-    mkperf_cost_snapshots(&j->cost, &j->places, totals->snapshots_us);
-    mkperf_jsonl_totals(&j->text, &j->places, &j->cost, totals);
-    if (j->warnings != NULL) {
-        mkperf_places_warn(&j->places, j->warnings);
+    switch (item->kind) {
+    case MKPERF_ITEM_BEGIN:
+        if (item->session->nevents == 0) {
+            return mkperf_no_samples(e);
+        }
+        mkperf_jsonl_session(t, item->session);
+        break;
+    case MKPERF_ITEM_PD:
+        mkperf_jsonl_pd(t, item->pd);
+        break;
+    case MKPERF_ITEM_EVENTS:
+        mkperf_json(t, "{'type':'events'");
+        put_events(t, item->session);
+        break;
+    case MKPERF_ITEM_SAMPLE:
+        put_sample(j, item->sample);
+        return mkperf_outfile_status(&t->out, e);
+    case MKPERF_ITEM_MARK:
+        mkperf_json(t, "{'type':'mark','time_ns':%" PRIu64, item->mark->time_ns);
+        mkperf_json_known(t, "pd", mkperf_places_pd_name(&j->places, item->mark->pd));
+        mkperf_json(t, ",'kind':%s,'id':%" PRIu32, mkperf_mark_names[item->mark->kind],
+                    item->mark->id);
+        mkperf_json_known(t, "name", item->mark->name);
+        mkperf_textout_puts(t, "}\n");
+        break;
+    case MKPERF_ITEM_LOST:
+        mkperf_json(t, "{'type':'lost','time_ns':%" PRIu64, item->lost->time_ns);
+        if (item->lost->core != MKPERF_CORE_UNKNOWN) {
+            mkperf_json(t, ",'core':%" PRIu32, item->lost->core);
+        }
+        mkperf_json(t, ",'where':%s,'samples':%" PRIu64 ",'events':%" PRIu64 "}\n",
+                    mkperf_loss_places[item->lost->where].key, item->lost->samples,
+                    item->lost->events);
+        break;
+    case MKPERF_ITEM_END:
+        mkperf_cost_snapshots(&j->cost, &j->places, item->totals->snapshots_us);
+        mkperf_jsonl_totals(t, &j->places, &j->cost, item->totals);
+        if (j->warnings != NULL) {
+            mkperf_places_warn(&j->places, j->warnings);
+        }
+        return mkperf_textout_finish(t, e);
+    default:
+        break;
     }
-    return mkperf_textout_finish(&j->text, e);
+    return mkperf_places_take(&j->places, item, e);
 }
 
 static void jsonl_free(void *self)
@@ -318,17 +300,6 @@ static void jsonl_free(void *self)
 enum mkperf_status mkperf_jsonl_open(const struct mkperf_export *x, struct mkperf_output *out,
                                      struct mkperf_error *e)
 {
-    static const struct mkperf_sink_ops ops = {
-        .reads = true,
-        .begin = jsonl_begin,
-        .pd = print_pd,
-        .events = add_events,
-        .sample = print_sample,
-        .mark = print_mark,
-        .lost = add_lost,
-        .end = jsonl_end,
-    };
-
     struct jsonl *j = mkperf_xcalloc(1, sizeof *j);
 
     j->places.search = x->elfs;
@@ -338,6 +309,7 @@ enum mkperf_status mkperf_jsonl_open(const struct mkperf_export *x, struct mkper
         free(j);
         return e->status;
     }
-    *out = (struct mkperf_output){.sink = {.ops = &ops, .self = j}, .free = jsonl_free, .self = j};
+    *out = (struct mkperf_output){
+        .sink = {.take = put_line, .self = j}, .free = jsonl_free, .self = j};
     return MKPERF_OK;
 }

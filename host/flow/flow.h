@@ -121,7 +121,7 @@ struct mkperf_flow_limit {
 };
 
 struct mkperf_flow {
-    struct mkperf_sink to; /* the analysis; the first member, because this sink relays */
+    struct mkperf_sink to; /* the analysis, or a sink that passes all on to it */
     struct mkperf_analysis *analysis;
     unsigned nqueues, nstages;
     struct mkperf_flow_queue *queue;

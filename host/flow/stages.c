@@ -66,12 +66,9 @@ static bool is_named(const char *a, const char *b)
     return a != NULL && b != NULL && strcmp(a, b) == 0;
 }
 
-static enum mkperf_status on_begin(void *self, const struct mkperf_session *session,
-                                   struct mkperf_error *e)
+/* Called when the analysis has a copy of the session. */
+static void begin(struct mkperf_flow *f, const struct mkperf_session *session)
 {
-    struct mkperf_flow *f = self;
-
-    MKPERF_TRY(mkperf_sink_begin(&f->to, session, e));
     f->queue = mkperf_xcalloc(session->nqueues + 1, sizeof *f->queue);
     f->stage = mkperf_xcalloc(2 * session->nqueues + 1, sizeof *f->stage);
     f->nqueues = session->nqueues;
@@ -91,13 +88,10 @@ static enum mkperf_status on_begin(void *self, const struct mkperf_session *sess
             f->cycles = i;
         }
     }
-    return MKPERF_OK;
 }
 
-static enum mkperf_status on_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+static void add_pd(struct mkperf_flow *f, const struct mkperf_pd *pd)
 {
-    struct mkperf_flow *f = self;
-
     for (unsigned i = 0; i < f->nqueues; i++) {
         struct mkperf_flow_queue *q = &f->queue[i];
         q->producer = is_named(q->about.producer, pd->name) ? pd->id : q->producer;
@@ -107,7 +101,6 @@ static enum mkperf_status on_pd(void *self, const struct mkperf_pd *pd, struct m
         struct mkperf_flow_stage *s = &f->stage[i];
         s->pd = is_named(s->name, pd->name) ? pd->id : s->pd;
     }
-    return mkperf_sink_pd(&f->to, pd, e);
 }
 
 /* What the queues of a stage allow now. */
@@ -271,10 +264,9 @@ static void restart(struct mkperf_flow *f)
     }
 }
 
-static enum mkperf_status on_sched(void *self, const struct mkperf_sched *event,
-                                   struct mkperf_error *e)
+static enum mkperf_status add_event(struct mkperf_flow *f, const struct mkperf_sched *event,
+                                    struct mkperf_error *e)
 {
-    struct mkperf_flow *f = self;
     bool gap = event->kind == MKPERF_SCHED_GAP;
 
     if (event->time_ns > f->to_ns) {
@@ -307,10 +299,9 @@ static void add_packets(struct mkperf_flow *f, uint32_t pd, const char *kind, ui
     }
 }
 
-static enum mkperf_status on_reading(void *self, const struct mkperf_queue_reading *r,
-                                     struct mkperf_error *e)
+static enum mkperf_status add_reading(struct mkperf_flow *f, const struct mkperf_queue_reading *r,
+                                      struct mkperf_error *e)
 {
-    struct mkperf_flow *f = self;
     struct mkperf_queue_reading now = *r;
     uint64_t made, took;
 
@@ -335,11 +326,8 @@ static enum mkperf_status on_reading(void *self, const struct mkperf_queue_readi
     return MKPERF_OK;
 }
 
-static enum mkperf_status on_sample(void *self, const struct mkperf_sample *sample,
-                                    struct mkperf_error *e)
+static void add_sample(struct mkperf_flow *f, const struct mkperf_sample *sample)
 {
-    struct mkperf_flow *f = self;
-
     if (sample->event == f->cycles && sample->time_ns <= f->to_ns) {
         for (unsigned i = 0; i < f->nstages; i++) {
             struct mkperf_flow_stage *s = &f->stage[i];
@@ -354,7 +342,6 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *samp
                   : &s->cycles_own) += sample->pd == s->pd || calls ? sample->period : 0;
         }
     }
-    return mkperf_sink_sample(&f->to, sample, e);
 }
 
 void mkperf_flow_settle(struct mkperf_flow *f)
@@ -365,30 +352,38 @@ void mkperf_flow_settle(struct mkperf_flow *f)
     }
 }
 
-static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
-                                 struct mkperf_error *e)
+static enum mkperf_status follow_item(void *self, const struct mkperf_item *item,
+                                      struct mkperf_error *e)
 {
     struct mkperf_flow *f = self;
 
-    mkperf_flow_settle(f);
-    return mkperf_sink_end(&f->to, totals, e);
+    switch (item->kind) {
+    case MKPERF_ITEM_BEGIN:
+        MKPERF_TRY(mkperf_sink_put(&f->to, item, e));
+        begin(f, item->session);
+        return MKPERF_OK;
+    case MKPERF_ITEM_PD:
+        add_pd(f, item->pd);
+        break;
+    case MKPERF_ITEM_SAMPLE:
+        add_sample(f, item->sample);
+        break;
+    case MKPERF_ITEM_SCHED:
+        return add_event(f, item->sched, e);
+    case MKPERF_ITEM_READING:
+        return add_reading(f, item->reading, e);
+    case MKPERF_ITEM_END:
+        mkperf_flow_settle(f);
+        break;
+    default:
+        break;
+    }
+    return mkperf_sink_put(&f->to, item, e);
 }
 
 struct mkperf_sink mkperf_flow_sink(struct mkperf_flow *f)
 {
-    static const struct mkperf_sink_ops ops = {
-        .reads = true,
-        .relays = true,
-        .begin = on_begin,
-        .pd = on_pd,
-        .events = mkperf_ignore_events,
-        .sample = on_sample,
-        .sched = on_sched,
-        .queue_reading = on_reading,
-        .end = on_end,
-    };
-
-    return (struct mkperf_sink){.ops = &ops, .self = f, .every_pd = true};
+    return (struct mkperf_sink){.take = follow_item, .self = f, .every_pd = true};
 }
 
 enum mkperf_status mkperf_flow_read(struct mkperf_flow *f, const char *path, struct mkperf_error *e)

@@ -13,44 +13,10 @@ const struct mkperf_shape_row mkperf_asked_rows[] = {
 
 /* ---- reading ---- */
 
-static void keep_session(struct mkperf_asked *a, const struct mkperf_session *session)
+static enum mkperf_status keep_end(struct mkperf_asked *a, const struct mkperf_item *item,
+                                   struct mkperf_error *e)
 {
-    MKPERF_GROW(a->session, a->session_room, (size_t)a->sessions + 1);
-    mkperf_session_keep(&a->session[a->sessions++], session);
-}
-
-static enum mkperf_status asked_begin(void *self, const struct mkperf_session *session,
-                                      struct mkperf_error *e)
-{
-    struct mkperf_asked *a = self;
-
-    keep_session(a, session);
-    return mkperf_sink_begin(&a->to, session, e);
-}
-
-static enum mkperf_status asked_events(void *self, const struct mkperf_session *session,
-                                       struct mkperf_error *e)
-{
-    struct mkperf_asked *a = self;
-
-    keep_session(a, session);
-    return mkperf_sink_events(&a->to, session, e);
-}
-
-static enum mkperf_status asked_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
-{
-    struct mkperf_asked *a = self;
-
-    MKPERF_GROW(a->pd, a->pd_room, (size_t)a->pds + 1);
-    a->pd[a->pds] = *pd;
-    mkperf_shape_own(mkperf_pd_rows, &a->pd[a->pds++]);
-    return mkperf_sink_pd(&a->to, pd, e);
-}
-
-static enum mkperf_status asked_end(void *self, const struct mkperf_totals *totals,
-                                    struct mkperf_error *e)
-{
-    struct mkperf_asked *a = self;
+    const struct mkperf_totals *totals = item->totals;
     const struct mkperf_shaped *kept = a->question->kept;
 
     a->totals = *totals;
@@ -63,30 +29,37 @@ static enum mkperf_status asked_end(void *self, const struct mkperf_totals *tota
         *a->interactions = *totals->interactions;
     }
     if (a->question->conclude != NULL) {
-        MKPERF_TRY(mkperf_sink_end(&a->to, totals, e));
+        MKPERF_TRY(mkperf_sink_put(&a->to, item, e));
         a->question->conclude(a->question->self);
     }
     mkperf_shape_put(mkperf_asked_rows, a, &a->bytes);
     for (unsigned i = 0; i < MKPERF_QUESTION_KEPT && kept[i].rows != NULL; i++) {
         mkperf_shape_put(kept[i].rows, kept[i].at, &a->bytes);
     }
-    return a->question->conclude != NULL ? MKPERF_OK : mkperf_sink_end(&a->to, totals, e);
+    return a->question->conclude != NULL ? MKPERF_OK : mkperf_sink_put(&a->to, item, e);
+}
+
+static enum mkperf_status keep_item(void *self, const struct mkperf_item *item,
+                                    struct mkperf_error *e)
+{
+    struct mkperf_asked *a = self;
+
+    if (item->kind == MKPERF_ITEM_BEGIN || item->kind == MKPERF_ITEM_EVENTS) {
+        MKPERF_GROW(a->session, a->session_room, (size_t)a->sessions + 1);
+        mkperf_session_keep(&a->session[a->sessions++], item->session);
+    } else if (item->kind == MKPERF_ITEM_PD) {
+        MKPERF_GROW(a->pd, a->pd_room, (size_t)a->pds + 1);
+        a->pd[a->pds] = *item->pd;
+        mkperf_shape_own(mkperf_pd_rows, &a->pd[a->pds++]);
+    }
+    return item->kind == MKPERF_ITEM_END ? keep_end(a, item, e) : mkperf_sink_put(&a->to, item, e);
 }
 
 struct mkperf_sink mkperf_asked_sink(struct mkperf_asked *a, struct mkperf_sink to)
 {
-    static const struct mkperf_sink_ops ops = {
-        .reads = true,
-        .relays = true,
-        .begin = asked_begin,
-        .pd = asked_pd,
-        .events = asked_events,
-        .end = asked_end,
-    };
-
     a->to = to;
     return (struct mkperf_sink){
-        .ops = &ops, .self = a, .leaves_only = to.leaves_only, .every_pd = to.every_pd};
+        .take = keep_item, .self = a, .leaves_only = to.leaves_only, .every_pd = to.every_pd};
 }
 
 /* ---- replay ---- */

@@ -86,7 +86,7 @@ struct mkperf_question {
 };
 
 struct mkperf_asked {
-    struct mkperf_sink to; /* The first member, because this is a relay (model.h). */
+    struct mkperf_sink to;
     const struct mkperf_question *question;
     struct mkperf_shape_bytes bytes; /* They are the snapshot, after `end`. */
     /* The first part of the snapshot. The members of the question follow it. */

@@ -199,10 +199,6 @@ enum mkperf_status mkperf_recorder_replay(struct mkperf_recorder *r, struct mkpe
  * docs/events.md and docs/flight.md.
  */
 
-/* A sink that discards everything, also sessions with other events and scheduling events. */
-static const struct mkperf_sink_ops no_sink = {.events = mkperf_ignore_events,
-                                               .sched = mkperf_ignore_sched};
-
 void mkperf_recorder_talk_init(void *recorder)
 {
     struct mkperf_recorder *r = recorder;
@@ -213,7 +209,7 @@ void mkperf_recorder_talk_init(void *recorder)
 enum mkperf_status mkperf_recorder_talk(struct mkperf_recorder *r, const struct mkperf_sink *sink,
                                         const char *recording, struct mkperf_error *e)
 {
-    struct mkperf_sink to = {.ops = &no_sink};
+    struct mkperf_sink to = {.take = mkperf_take_nothing};
     bool elfs = recording != NULL || mkperf_observe_wanted(&r->options.configure);
 
     MKPERF_TRY(mkperf_recorder_init(r, !elfs, e));

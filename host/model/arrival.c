@@ -89,8 +89,8 @@ struct queue {
 };
 
 struct mkperf_merge {
-    struct mkperf_sink to; /* the first member, because this sink relays */
-    uint32_t awaited;      /* mask of queues */
+    struct mkperf_sink to;
+    uint32_t awaited; /* mask of queues */
     struct queue queue[QUEUES];
     size_t words;         /* words in all queues together */
     uint64_t newest_ns;   /* time of the newest entry of all cores */
@@ -214,8 +214,7 @@ static uint64_t *add_entry(struct mkperf_merge *m, uint32_t core, const struct w
     return at;
 }
 
-static enum mkperf_status merge_sample(void *self, const struct mkperf_sample *sample,
-                                       struct mkperf_error *e)
+static void queue_sample(struct mkperf_merge *m, const struct mkperf_sample *sample)
 {
     size_t chain = offsetof(struct mkperf_chain, caller) +
                    sample->callers->n * sizeof sample->callers->caller[0];
@@ -223,55 +222,45 @@ static enum mkperf_status merge_sample(void *self, const struct mkperf_sample *s
     struct waiting w = {
         .time_ns = sample->time_ns, .reads = (uint32_t)(HEAD + words_of(chain)), .sample = *sample};
     w.words = w.reads + (uint32_t)words_of(reads);
-    uint64_t *at = add_entry(self, sample->core, &w);
+    uint64_t *at = add_entry(m, sample->core, &w);
     memcpy(at + HEAD, sample->callers, chain);
     if (reads != 0) {
         memcpy(at + w.reads, sample->reads, reads);
     }
-    (void)e;
-    return MKPERF_OK;
 }
 
-static enum mkperf_status merge_event(void *self, const struct mkperf_sched *event,
-                                      struct mkperf_error *e)
-{
-    const struct waiting w = {
-        .time_ns = event->time_ns, .words = HEAD, .kind = EVENT, .sched = *event};
-
-    (void)e;
-    (void)add_entry(self, event->core, &w);
-    return MKPERF_OK;
-}
-
-static enum mkperf_status merge_reading(void *self, const struct mkperf_queue_reading *reading,
-                                        struct mkperf_error *e)
-{
-    const struct waiting w = {
-        .time_ns = reading->time_ns, .words = HEAD, .kind = READING, .reading = *reading};
-
-    (void)e;
-    (void)add_entry(self, reading->core, &w);
-    return MKPERF_OK;
-}
-
-static enum mkperf_status merge_flush(void *self, struct mkperf_error *e)
+static enum mkperf_status merge_item(void *self, const struct mkperf_item *item,
+                                     struct mkperf_error *e)
 {
     struct mkperf_merge *m = self;
+    struct waiting w = {.words = HEAD};
 
-    MKPERF_TRY(mkperf_merge_release(m, false, e));
-    return mkperf_sink_flush(&m->to, e);
+    switch (item->kind) {
+    case MKPERF_ITEM_SAMPLE:
+        queue_sample(m, item->sample);
+        return MKPERF_OK;
+    case MKPERF_ITEM_SCHED:
+        w.kind = EVENT;
+        w.time_ns = item->sched->time_ns;
+        w.sched = *item->sched;
+        (void)add_entry(m, item->sched->core, &w);
+        return MKPERF_OK;
+    case MKPERF_ITEM_READING:
+        w.kind = READING;
+        w.time_ns = item->reading->time_ns;
+        w.reading = *item->reading;
+        (void)add_entry(m, item->reading->core, &w);
+        return MKPERF_OK;
+    case MKPERF_ITEM_FLUSH:
+        MKPERF_TRY(mkperf_merge_release(m, false, e));
+        break;
+    default:
+        break;
+    }
+    return mkperf_sink_put(&m->to, item, e);
 }
 
 struct mkperf_sink mkperf_merge_sink(struct mkperf_merge *m)
 {
-    static const struct mkperf_sink_ops ops = {
-        .reads = true,
-        .relays = true,
-        .sample = merge_sample,
-        .sched = merge_event,
-        .queue_reading = merge_reading,
-        .flush = merge_flush,
-    };
-
-    return (struct mkperf_sink){.ops = &ops, .self = m};
+    return (struct mkperf_sink){.take = merge_item, .self = m};
 }

@@ -86,7 +86,7 @@ struct answer {
 };
 
 struct mkperf_checks {
-    struct mkperf_sink to; /* the first member, because this sink relays */
+    struct mkperf_sink to;
     struct mkperf_symbols *symbols, *own;
     bool addresses; /* samples are compared with ELFs */
     struct mkperf_module *kernel;
@@ -184,11 +184,8 @@ static struct mkperf_module *open_module(struct mkperf_checks *a, const char *el
     return module;
 }
 
-static enum mkperf_status on_begin(void *self, const struct mkperf_session *session,
-                                   struct mkperf_error *e)
+static void on_begin(struct mkperf_checks *a, const struct mkperf_session *session)
 {
-    struct mkperf_checks *a = self;
-
     a->sched = session->sched;
     /* Samples are compared with time by the first event that counts time in user mode and in the kernel. */
     a->event = MKPERF_MODEL_EVENTS;
@@ -213,12 +210,11 @@ static enum mkperf_status on_begin(void *self, const struct mkperf_session *sess
     if (a->addresses) {
         a->kernel = open_module(a, session->kernel_elf, &session->kernel_build_id);
     }
-    return mkperf_sink_begin(&a->to, session, e);
 }
 
-static enum mkperf_status on_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+static enum mkperf_status on_pd(struct mkperf_checks *a, const struct mkperf_pd *pd,
+                                struct mkperf_error *e)
 {
-    struct mkperf_checks *a = self;
     struct mkperf_module *module =
         a->addresses || !pd->profiler ? open_module(a, pd->elf, &pd->build_id) : NULL;
     struct mkperf_pd marked = *pd;
@@ -299,10 +295,8 @@ static void check_sample(struct mkperf_checks *a, struct mkperf_module *m, struc
     d->doubtful += outside || no_call ? count : 0;
 }
 
-static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
-                                    struct mkperf_error *e)
+static void on_sample(struct mkperf_checks *a, const struct mkperf_sample *s)
 {
-    struct mkperf_checks *a = self;
     struct mkperf_module *module = s->pd < a->npds ? a->pd[s->pd].module : NULL;
     bool no_user = s->flags & MKPERF_SAMPLE_NO_USER;
 
@@ -338,7 +332,6 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
         a->event_of[s->event].heaviest = fmax(a->event_of[s->event].heaviest, weight);
         a->event_of[s->event].cores |= UINT64_C(1) << (s->core & 63);
     }
-    return mkperf_sink_sample(&a->to, s, e);
 }
 
 /* Charges the time until `now` to the thread that runs on a core. */
@@ -354,10 +347,8 @@ static void charge(struct mkperf_checks *a, uint32_t core, uint64_t now)
     }
 }
 
-static enum mkperf_status on_sched(void *self, const struct mkperf_sched *s, struct mkperf_error *e)
+static void on_sched(struct mkperf_checks *a, const struct mkperf_sched *s)
 {
-    struct mkperf_checks *a = self;
-
     if (a->sched && s->core < MKPERF_MODEL_CORES) {
         struct core *c = core_of(a, s->core);
 
@@ -381,7 +372,6 @@ static enum mkperf_status on_sched(void *self, const struct mkperf_sched *s, str
             c->running = cell_of(&a->by_core, s->core, s->to);
         }
     }
-    return mkperf_sink_sched(&a->to, s, e);
 }
 
 static bool is_own(const struct mkperf_checks *a, const struct cell *cell)
@@ -598,10 +588,9 @@ static void add_suspect(struct mkperf_totals *t, uint32_t pd, const struct doubt
     t->suspect[at] = (struct mkperf_suspect){pd, d->samples, d->doubtful, d->outside, d->no_call};
 }
 
-static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
+static enum mkperf_status on_end(struct mkperf_checks *a, const struct mkperf_totals *totals,
                                  struct mkperf_error *e)
 {
-    struct mkperf_checks *a = self;
     struct mkperf_totals more = *totals;
 
     more.own_ns = more.known_ns = 0;
@@ -649,20 +638,37 @@ static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
     return mkperf_sink_end(&a->to, &more, e);
 }
 
+static enum mkperf_status check_item(void *self, const struct mkperf_item *item,
+                                     struct mkperf_error *e)
+{
+    struct mkperf_checks *a = self;
+
+    switch (item->kind) {
+    case MKPERF_ITEM_BEGIN:
+        on_begin(a, item->session);
+        break;
+    case MKPERF_ITEM_PD:
+        return on_pd(a, item->pd, e);
+    case MKPERF_ITEM_SAMPLE:
+        on_sample(a, item->sample);
+        break;
+    case MKPERF_ITEM_SCHED:
+        on_sched(a, item->sched);
+        break;
+    case MKPERF_ITEM_END:
+        return on_end(a, item->totals, e);
+    default:
+        break;
+    }
+    return mkperf_sink_put(&a->to, item, e);
+}
+
 struct mkperf_sink mkperf_checks_sink(struct mkperf_checks *a)
 {
-    static const struct mkperf_sink_ops ops = {
-        .reads = true,
-        .relays = true,
-        .begin = on_begin,
-        .pd = on_pd,
-        .sample = on_sample,
-        .sched = on_sched,
-        .end = on_end,
-    };
-
-    return (struct mkperf_sink){
-        .ops = &ops, .self = a, .leaves_only = a->to.leaves_only, .every_pd = a->to.every_pd};
+    return (struct mkperf_sink){.take = check_item,
+                                .self = a,
+                                .leaves_only = a->to.leaves_only,
+                                .every_pd = a->to.every_pd};
 }
 
 const char *mkperf_suspect_text(const struct mkperf_suspect *s, const char *name, char *text,

@@ -9,10 +9,10 @@
  *      begin(session)  pd  pd  sample  sched  sample  mark  lost  flush  ...  end(totals)
  *                      the stream, in the order in which the decoder meets it
  *
- * Owns: the types of these calls, and the contract of sinks (below). Invariants:
+ * Owns: the types of these items, and the contract of sinks (below). Invariants:
  *
- *   1. A call's arguments are valid during the call. Nothing is kept between calls, so memory does not grow with the stream.
- *   2. A PD has a dense id from 0 on, which is never reused, and its `pd` call precedes its first sample, event and mark.
+ *   1. An item is valid during the call that passes it. Nothing is kept between calls, so memory does not grow with the stream.
+ *   2. A PD has a dense id from 0 on, which is never reused, and its item precedes its first sample, event and mark.
  *   3. Indices are valid: a sample's event is below nevents, its core below MKPERF_MODEL_CORES.
  *   4. Names and texts are printable; paths are unchanged, because they are opened.
  *   5. What is missing is counted: by `lost` when it is noticed, and in the totals.
@@ -441,64 +441,73 @@ static inline uint64_t mkperf_totals_received(const struct mkperf_totals *t)
 
 /* ---- sinks ---- */
 
-/*
- * A sink: a consumer of a profile. Functions return MKPERF_OK or fill *e. A function that is NULL is skipped.
- *
- * The order of calls: begin; then any of pd (once for each PD), events, sample, mark, sched, queue_reading, lost and flush,
- * which is the end of a batch; then end. abandon instead of end releases everything and keeps the part that was written.
- *
- * Order of time: samples of one core are in it. Those of several cores are merged if they come from a target, except
- * totals->unordered ones; those of a file have the file's order. A mark's time may be before that of earlier samples.
- *
- * Readings of queues are in one order of time with the scheduling events of their core.
- *
- * relays: the sink is in front of another one, a struct mkperf_sink that is the first member of what self points to. Calls of
- * functions that are NULL here are made there. The other functions call it with mkperf_sink_... for what they pass on.
- *
- * events: a later session of the same stream has other events. session->event has new ones behind the older ones, which are
- * unchanged; the rest of *session is the later session's. A sink without this function cannot represent them, so its stream
- * ends there with an error.
- *
- * reads: the sink uses the counts in samples of a group. A sink without it gets each of these counts above 0 as a sample of
- * its own after the sample with the counts: at the same place, with that event and the count as the period, as in perf.
- */
-struct mkperf_sink_ops {
-    bool reads, relays;
-    enum mkperf_status (*begin)(void *self, const struct mkperf_session *session,
-                                struct mkperf_error *e);
-    enum mkperf_status (*pd)(void *self, const struct mkperf_pd *pd, struct mkperf_error *e);
-    enum mkperf_status (*events)(void *self, const struct mkperf_session *session,
-                                 struct mkperf_error *e);
-    enum mkperf_status (*sample)(void *self, const struct mkperf_sample *sample,
-                                 struct mkperf_error *e);
-    enum mkperf_status (*mark)(void *self, const struct mkperf_mark *mark, struct mkperf_error *e);
-    enum mkperf_status (*sched)(void *self, const struct mkperf_sched *event,
-                                struct mkperf_error *e);
-    enum mkperf_status (*queue_reading)(void *self, const struct mkperf_queue_reading *reading,
-                                        struct mkperf_error *e);
-    enum mkperf_status (*lost)(void *self, const struct mkperf_lost *lost, struct mkperf_error *e);
-    enum mkperf_status (*flush)(void *self, struct mkperf_error *e);
-    enum mkperf_status (*end)(void *self, const struct mkperf_totals *totals,
-                              struct mkperf_error *e);
-    void (*abandon)(void *self);
+/* What passes from a decoder to a sink. */
+enum mkperf_item_kind {
+    MKPERF_ITEM_BEGIN,
+    MKPERF_ITEM_PD, /* once for each PD */
+    /* A later session of the same stream has other events. session->event has new ones behind the older ones, which are unchanged;
+     * the rest of *session is the later session's. */
+    MKPERF_ITEM_EVENTS,
+    MKPERF_ITEM_SAMPLE,
+    MKPERF_ITEM_MARK,
+    MKPERF_ITEM_SCHED,
+    MKPERF_ITEM_READING,
+    MKPERF_ITEM_LOST,
+    MKPERF_ITEM_FLUSH, /* the end of a batch */
+    MKPERF_ITEM_END,
+    MKPERF_ITEM_ABANDON, /* instead of the end: release everything, and keep the part that was written */
 };
 
-/* What a decoder has passed to its sink. Assertions compare each of its calls with the order and the invariants above. */
+struct mkperf_item {
+    enum mkperf_item_kind kind;
+    union { /* valid during the call; nothing with FLUSH and ABANDON */
+        const struct mkperf_session *session; /* of BEGIN and EVENTS */
+        const struct mkperf_pd *pd;
+        const struct mkperf_sample *sample;
+        const struct mkperf_mark *mark;
+        const struct mkperf_sched *sched;
+        const struct mkperf_queue_reading *reading;
+        const struct mkperf_lost *lost;
+        const struct mkperf_totals *totals; /* of END */
+    };
+};
+
+/* Takes an item. Returns MKPERF_OK or fills *e. A kind that it does not need is no error; *e of ABANDON is not read. */
+typedef enum mkperf_status mkperf_take_item(void *self, const struct mkperf_item *item,
+                                            struct mkperf_error *e);
+
+/*
+ * What a decoder has passed to its sink. Assertions compare each item with the order and the invariants above: BEGIN; then
+ * any of the others; then END. ABANDON may be at any time.
+ */
 struct mkperf_order {
     bool began, ended, abandoned;
     unsigned nevents;
     uint64_t pds[MKPERF_MODEL_PDS / 64]; /* a bit for the id of each PD */
 };
 
+/*
+ * A sink: a consumer of a profile.
+ *
+ * Order of time: samples of one core are in it. Those of several cores are merged if they come from a target, except
+ * totals->unordered ones; those of a file have the file's order. A mark's time may be before that of earlier samples.
+ *
+ * Readings of queues are in one order of time with the scheduling events of their core.
+ *
+ * A relay is a sink in front of another one. It passes on all items that it does not need.
+ */
 struct mkperf_sink {
-    const struct mkperf_sink_ops *ops;
+    mkperf_take_item *take;
     void *self;
+    /* Each count above 0 in a sample of a group becomes a sample of its own behind it: at the same place, with that event
+     * and the count as the period, as in perf. Otherwise the sink uses the counts in samples, or passes them on. */
+    bool splits;
     bool leaves_only;           /* a decoder may omit a sample's callers, to save time */
     bool every_pd;              /* a reader of a file passes on PDs without records, too */
-    struct mkperf_order *order; /* the order of a decoder's calls; NULL: they are not checked */
+    struct mkperf_order *order; /* the order of a decoder's items; NULL: they are not checked */
 };
 
-/* Returns the sink as a decoder calls it: with *order, which lives as long as the decoder. */
+/* Returns the sink as a decoder uses it: with *order, which lives as long as the decoder. */
 static inline struct mkperf_sink mkperf_sink_in_order(struct mkperf_sink sink,
                                                       struct mkperf_order *order)
 {
@@ -507,44 +516,28 @@ static inline struct mkperf_sink mkperf_sink_in_order(struct mkperf_sink sink,
     return sink;
 }
 
-/* Whether calls of a function reach this sink or the one behind it. */
-#define MKPERF_SINK_HAS(sink, function) ((sink)->ops->function != NULL || (sink)->ops->relays)
-
-/*
- * Decoders and relays call a sink with these functions, which make names and texts printable (base/base.h). Errors of
- * begin: INPUT, the session has only scheduling events and the sink takes none. Errors of events: INPUT, the sink has no such
- * function.
- */
-enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
-                                     const struct mkperf_session *session, struct mkperf_error *e);
-enum mkperf_status mkperf_no_samples(struct mkperf_error *e); /* sets the error of begin */
-enum mkperf_status mkperf_sink_pd(const struct mkperf_sink *sink, const struct mkperf_pd *pd,
-                                  struct mkperf_error *e);
-enum mkperf_status mkperf_sink_events(const struct mkperf_sink *sink,
-                                      const struct mkperf_session *session, struct mkperf_error *e);
-/* Does nothing, for sinks that need nothing of a later session's events. */
-enum mkperf_status mkperf_ignore_events(void *self, const struct mkperf_session *session,
-                                        struct mkperf_error *e);
-/* Does nothing, for sinks that need no scheduling events, and no samples. */
-enum mkperf_status mkperf_ignore_sched(void *self, const struct mkperf_sched *event,
-                                       struct mkperf_error *e);
-enum mkperf_status mkperf_sink_mark(const struct mkperf_sink *sink, const struct mkperf_mark *mark,
-                                    struct mkperf_error *e);
-enum mkperf_status mkperf_sink_sample(const struct mkperf_sink *sink,
-                                      const struct mkperf_sample *sample, struct mkperf_error *e);
-enum mkperf_status mkperf_sink_sched(const struct mkperf_sink *sink,
-                                     const struct mkperf_sched *event, struct mkperf_error *e);
-enum mkperf_status mkperf_sink_queue_reading(const struct mkperf_sink *sink,
-                                             const struct mkperf_queue_reading *reading,
-                                             struct mkperf_error *e);
-enum mkperf_status mkperf_sink_lost(const struct mkperf_sink *sink, const struct mkperf_lost *lost,
-                                    struct mkperf_error *e);
-enum mkperf_status mkperf_sink_flush(const struct mkperf_sink *sink, struct mkperf_error *e);
-enum mkperf_status mkperf_sink_end(const struct mkperf_sink *sink,
-                                   const struct mkperf_totals *totals, struct mkperf_error *e);
+/* Decoders and relays pass items to a sink with these, which make names and texts printable (base/base.h). */
+enum mkperf_status mkperf_sink_put(const struct mkperf_sink *sink, const struct mkperf_item *item,
+                                   struct mkperf_error *e);
+/* clang-format off */
+#define MKPERF_ITEM(of, member, value) &(struct mkperf_item){.kind = MKPERF_ITEM_##of, .member = (value)}
+#define mkperf_sink_begin(sink, s, e) mkperf_sink_put(sink, MKPERF_ITEM(BEGIN, session, s), e)
+#define mkperf_sink_pd(sink, p, e) mkperf_sink_put(sink, MKPERF_ITEM(PD, pd, p), e)
+#define mkperf_sink_events(sink, s, e) mkperf_sink_put(sink, MKPERF_ITEM(EVENTS, session, s), e)
+#define mkperf_sink_sample(sink, s, e) mkperf_sink_put(sink, MKPERF_ITEM(SAMPLE, sample, s), e)
+#define mkperf_sink_mark(sink, m, e) mkperf_sink_put(sink, MKPERF_ITEM(MARK, mark, m), e)
+#define mkperf_sink_sched(sink, s, e) mkperf_sink_put(sink, MKPERF_ITEM(SCHED, sched, s), e)
+#define mkperf_sink_queue_reading(sink, r, e) mkperf_sink_put(sink, MKPERF_ITEM(READING, reading, r), e)
+#define mkperf_sink_lost(sink, l, e) mkperf_sink_put(sink, MKPERF_ITEM(LOST, lost, l), e)
+#define mkperf_sink_flush(sink, e) mkperf_sink_put(sink, MKPERF_ITEM(FLUSH, session, NULL), e)
+#define mkperf_sink_end(sink, t, e) mkperf_sink_put(sink, MKPERF_ITEM(END, totals, t), e)
+/* clang-format on */
 void mkperf_sink_abandon(const struct mkperf_sink *sink);
-/* Makes a decoder's last call: end if the decoder's status is OK, abandon if it is not or if end fails. totals is used
- * only by end. Returns the status, or that of end. */
+mkperf_take_item mkperf_take_nothing; /* of a sink that discards everything */
+/* Sets the error of a sink that needs samples, for a session that has only scheduling events: INPUT. */
+enum mkperf_status mkperf_no_samples(struct mkperf_error *e);
+/* Passes a decoder's last item: END if the decoder's status is OK, ABANDON if it is not or if END fails. totals is used
+ * only by END. Returns the status, or that of END. */
 enum mkperf_status mkperf_sink_finish(const struct mkperf_sink *sink, enum mkperf_status status,
                                       const struct mkperf_totals *totals, struct mkperf_error *e);
 

@@ -6,65 +6,9 @@
 
 /* ---- only_cores ---- */
 
-static enum mkperf_status begin_cores(void *self, const struct mkperf_session *session,
-                                      struct mkperf_error *e)
+static enum mkperf_status end_cores(const struct mkperf_only_cores *o,
+                                    const struct mkperf_totals *totals, struct mkperf_error *e)
 {
-    const struct mkperf_only_cores *o = self;
-    struct mkperf_session s = *session;
-
-    s.core_mask = mkperf_session_cores(session) & (uint32_t)o->cores.bits[0];
-    return mkperf_sink_begin(&o->to, &s, e);
-}
-
-static enum mkperf_status pass_sample_of_core(void *self, const struct mkperf_sample *s,
-                                              struct mkperf_error *e)
-{
-    struct mkperf_only_cores *o = self;
-
-    if (!mkperf_cpu_list_has(&o->cores, s->core)) {
-        return MKPERF_OK;
-    }
-    o->samples += mkperf_sample_count(s);
-    return mkperf_sink_sample(&o->to, s, e);
-}
-
-static enum mkperf_status pass_lost_of_core(void *self, const struct mkperf_lost *l,
-                                            struct mkperf_error *e)
-{
-    struct mkperf_only_cores *o = self;
-
-    if (l->core != MKPERF_CORE_UNKNOWN && !mkperf_cpu_list_has(&o->cores, l->core)) {
-        o->dropped_lost[l->where] += l->samples;
-        return MKPERF_OK;
-    }
-    return mkperf_sink_lost(&o->to, l, e);
-}
-
-static enum mkperf_status pass_event_of_core(void *self, const struct mkperf_sched *s,
-                                             struct mkperf_error *e)
-{
-    struct mkperf_only_cores *o = self;
-
-    if (!mkperf_cpu_list_has(&o->cores, s->core)) {
-        o->dropped_events += s->kind != MKPERF_SCHED_GAP;
-        return MKPERF_OK;
-    }
-    return mkperf_sink_sched(&o->to, s, e);
-}
-
-static enum mkperf_status pass_reading_of_core(void *self, const struct mkperf_queue_reading *r,
-                                               struct mkperf_error *e)
-{
-    const struct mkperf_only_cores *o = self;
-
-    return mkperf_cpu_list_has(&o->cores, r->core) ? mkperf_sink_queue_reading(&o->to, r, e)
-                                                   : MKPERF_OK;
-}
-
-static enum mkperf_status end_cores(void *self, const struct mkperf_totals *totals,
-                                    struct mkperf_error *e)
-{
-    const struct mkperf_only_cores *o = self;
     struct mkperf_totals t = *totals;
 
     t.samples = o->samples;
@@ -80,21 +24,47 @@ static enum mkperf_status end_cores(void *self, const struct mkperf_totals *tota
     return mkperf_sink_end(&o->to, &t, e);
 }
 
+static enum mkperf_status pass_cores(void *self, const struct mkperf_item *item,
+                                     struct mkperf_error *e)
+{
+    struct mkperf_only_cores *o = self;
+    struct mkperf_session s;
+    bool passes = true;
+
+    switch (item->kind) {
+    case MKPERF_ITEM_BEGIN:
+        s = *item->session;
+        s.core_mask = mkperf_session_cores(&s) & (uint32_t)o->cores.bits[0];
+        return mkperf_sink_begin(&o->to, &s, e);
+    case MKPERF_ITEM_SAMPLE:
+        passes = mkperf_cpu_list_has(&o->cores, item->sample->core);
+        o->samples += passes ? mkperf_sample_count(item->sample) : 0;
+        break;
+    case MKPERF_ITEM_SCHED:
+        passes = mkperf_cpu_list_has(&o->cores, item->sched->core);
+        o->dropped_events += !passes && item->sched->kind != MKPERF_SCHED_GAP;
+        break;
+    case MKPERF_ITEM_READING:
+        passes = mkperf_cpu_list_has(&o->cores, item->reading->core);
+        break;
+    case MKPERF_ITEM_LOST:
+        passes = item->lost->core == MKPERF_CORE_UNKNOWN ||
+                 mkperf_cpu_list_has(&o->cores, item->lost->core);
+        o->dropped_lost[item->lost->where] += passes ? 0 : item->lost->samples;
+        break;
+    case MKPERF_ITEM_END:
+        return end_cores(o, item->totals, e);
+    default:
+        break;
+    }
+    return passes ? mkperf_sink_put(&o->to, item, e) : MKPERF_OK;
+}
+
 struct mkperf_sink mkperf_only_cores_sink(struct mkperf_only_cores *o)
 {
-    static const struct mkperf_sink_ops ops = {
-        .reads = true,
-        .relays = true,
-        .begin = begin_cores,
-        .sample = pass_sample_of_core,
-        .sched = pass_event_of_core,
-        .queue_reading = pass_reading_of_core,
-        .lost = pass_lost_of_core,
-        .end = end_cores,
-    };
-
-    return o->cores.given ? (struct mkperf_sink){.ops = &ops, .self = o, .every_pd = o->to.every_pd}
-                          : o->to;
+    return o->cores.given
+               ? (struct mkperf_sink){.take = pass_cores, .self = o, .every_pd = o->to.every_pd}
+               : o->to;
 }
 
 /* ---- off_cpu ---- */
@@ -129,62 +99,62 @@ static void omit_sample(struct mkperf_off_cpu *o, struct mkperf_blocked *b)
     }
 }
 
-static enum mkperf_status hold_sample(void *self, const struct mkperf_sample *s,
-                                      struct mkperf_error *e)
+static void hold_sample(struct mkperf_off_cpu *o, const struct mkperf_sample *s)
 {
-    struct mkperf_off_cpu *o = self;
-
-    if (s->event != o->event) {
-        return mkperf_sink_sample(&o->to, s, e);
-    }
     struct mkperf_blocked *b = blocked_pd(o, s->pd);
+
     omit_sample(o, b);
     b->waits = true;
     b->sampled_ns = s->time_ns;
     b->sample = *s;
     b->callers.n = s->callers->n;
     memcpy(b->callers.caller, s->callers->caller, s->callers->n * sizeof *b->callers.caller);
-    return MKPERF_OK;
 }
 
-static enum mkperf_status pair_event(void *self, const struct mkperf_sched *s,
-                                     struct mkperf_error *e)
+/* Passes on the sample of a PD that runs again. */
+static enum mkperf_status pair_switch(struct mkperf_off_cpu *o, const struct mkperf_sched *s,
+                                      struct mkperf_error *e)
+{
+    if (s->from != MKPERF_SCHED_NOBODY) {
+        blocked_pd(o, s->from)->stopped_ns = s->time_ns;
+    }
+    struct mkperf_blocked *b = s->to < o->npds ? &o->pd[s->to] : NULL;
+    if (b == NULL || !b->waits) {
+        return MKPERF_OK;
+    }
+    if (b->stopped_ns != b->sampled_ns || s->time_ns <= b->stopped_ns) {
+        omit_sample(o, b);
+        return MKPERF_OK;
+    }
+    struct mkperf_sample held = b->sample;
+    b->waits = false;
+    held.time_ns = s->time_ns;
+    held.period = s->time_ns - b->stopped_ns;
+    held.callers = &b->callers;
+    held.nreads = 0;
+    return mkperf_sink_sample(&o->to, &held, e);
+}
+
+static enum mkperf_status pair_off_cpu(void *self, const struct mkperf_item *item,
+                                       struct mkperf_error *e)
 {
     struct mkperf_off_cpu *o = self;
 
-    if (s->kind == MKPERF_SCHED_GAP) {
-        mkperf_off_cpu_close(o);
-    } else if (s->kind == MKPERF_SCHED_SWITCH) {
-        if (s->from != MKPERF_SCHED_NOBODY) {
-            blocked_pd(o, s->from)->stopped_ns = s->time_ns;
-        }
-        struct mkperf_blocked *b = s->to < o->npds ? &o->pd[s->to] : NULL;
-        if (b != NULL && b->waits &&
-            (b->stopped_ns != b->sampled_ns || s->time_ns <= b->stopped_ns)) {
-            omit_sample(o, b);
-        } else if (b != NULL && b->waits) { /* the PD runs again: its sample is passed on */
-            struct mkperf_sample held = b->sample;
-            b->waits = false;
-            held.time_ns = s->time_ns;
-            held.period = s->time_ns - b->stopped_ns;
-            held.callers = &b->callers;
-            held.nreads = 0;
-            MKPERF_TRY(mkperf_sink_sample(&o->to, &held, e));
-        }
+    if (item->kind == MKPERF_ITEM_SAMPLE && item->sample->event == o->event) {
+        hold_sample(o, item->sample);
+        return MKPERF_OK;
     }
-    return mkperf_sink_sched(&o->to, s, e);
+    if (item->kind == MKPERF_ITEM_SCHED && item->sched->kind == MKPERF_SCHED_GAP) {
+        mkperf_off_cpu_close(o);
+    } else if (item->kind == MKPERF_ITEM_SCHED && item->sched->kind == MKPERF_SCHED_SWITCH) {
+        MKPERF_TRY(pair_switch(o, item->sched, e));
+    }
+    return mkperf_sink_put(&o->to, item, e);
 }
 
 struct mkperf_sink mkperf_off_cpu_sink(struct mkperf_off_cpu *o)
 {
-    static const struct mkperf_sink_ops ops = {
-        .reads = true,
-        .relays = true,
-        .sample = hold_sample,
-        .sched = pair_event,
-    };
-
-    return (struct mkperf_sink){.ops = &ops, .self = o};
+    return (struct mkperf_sink){.take = pair_off_cpu, .self = o};
 }
 
 void mkperf_off_cpu_close(struct mkperf_off_cpu *o)

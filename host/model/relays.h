@@ -7,7 +7,7 @@
  *     only_cores   passes on samples and events of some cores only               end: totals of these cores
  *     off_cpu      holds a blocked thread's sample until the thread runs again   end: totals->off_cpu_unpaired
  *
- * Each has a struct mkperf_sink as its first member and passes on all calls that it does not need (model.h, relays).
+ * Each passes on all items that it does not need.
  */
 #ifndef MKPERF_HOST_MODEL_RELAYS_H
 #define MKPERF_HOST_MODEL_RELAYS_H
@@ -60,7 +60,7 @@ bool mkperf_module_is_profiler(struct mkperf_module *module);
  */
 
 struct mkperf_only_cores {
-    struct mkperf_sink to; /* the first member, because this sink relays */
+    struct mkperf_sink to;
     struct mkperf_cpu_list cores;
     uint64_t samples, dropped_events, dropped_lost[MKPERF_LOST_PLACES];
 };
@@ -87,7 +87,7 @@ struct mkperf_blocked {
 };
 
 struct mkperf_off_cpu {
-    struct mkperf_sink to;        /* the first member, because this sink relays */
+    struct mkperf_sink to;
     uint32_t event;               /* number of MKPERF_OFF_CPU_EVENT in the session */
     struct mkperf_totals *totals; /* omitted samples move from samples to off_cpu_unpaired */
     uint32_t npds, room;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the calls to a sink (model.h). They pass relays, make texts printable, and give the counts of a group as samples to
- * sinks without reads. Also owns the names of scheduling events.
+ * Owns: how an item reaches a sink (model.h): with printable texts, and with the counts of a group as samples of their own
+ * if the sink wants them so. Also owns the names of scheduling events.
  */
 #include "model.h"
 
@@ -57,33 +57,6 @@ const char *const mkperf_sched_reason_names[MKPERF_STOPPED_REASONS] = {
     [MKPERF_STOPPED_QUEUED] = "queued",
 };
 
-/* Moves on to the sink that gets the calls of a function: relays without it pass them on. */
-#define PASS_RELAYS(sink, function)                                    \
-    while ((sink)->ops->function == NULL && (sink)->ops->relays) {     \
-        (sink) = (sink)->self; /* its first member is the next sink */ \
-    }
-
-/* Returns whether a decoder may make this call now, for a PD (MKPERF_SCHED_NOBODY: for none). */
-static inline bool is_in_order(const struct mkperf_sink *sink, uint32_t pd)
-{
-    const struct mkperf_order *o = sink->order;
-
-    return o == NULL || (o->began && !o->ended && !o->abandoned &&
-                         (pd == MKPERF_SCHED_NOBODY ||
-                          (pd < MKPERF_MODEL_PDS && (o->pds[pd / 64] >> pd % 64 & 1) != 0)));
-}
-
-static inline bool are_callers_known(const struct mkperf_sink *sink,
-                                     const struct mkperf_chain *callers)
-{
-    for (unsigned i = 0; i < callers->n; i++) {
-        if (!is_in_order(sink, callers->caller[i].pd)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 enum mkperf_status mkperf_no_samples(struct mkperf_error *e)
 {
     return mkperf_error_set(
@@ -92,17 +65,10 @@ enum mkperf_status mkperf_no_samples(struct mkperf_error *e)
         "mkperf report --util show what is in it, and mkperf diff --latency compares two of them");
 }
 
-enum mkperf_status mkperf_ignore_events(void *self, const struct mkperf_session *session,
-                                        struct mkperf_error *e)
-{
-    (void)self, (void)session, (void)e;
-    return MKPERF_OK;
-}
-
-enum mkperf_status mkperf_ignore_sched(void *self, const struct mkperf_sched *event,
+enum mkperf_status mkperf_take_nothing(void *self, const struct mkperf_item *item,
                                        struct mkperf_error *e)
 {
-    (void)self, (void)event, (void)e;
+    (void)self, (void)item, (void)e;
     return MKPERF_OK;
 }
 
@@ -148,28 +114,70 @@ static void make_printable(const char *text)
     }
 }
 
-enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
-                                     const struct mkperf_session *session, struct mkperf_error *e)
+/* Returns whether the PD of an item was announced. */
+static inline bool is_announced(const struct mkperf_order *o, uint32_t pd)
 {
-    struct mkperf_session s = *session;
+    return pd < MKPERF_MODEL_PDS && (o->pds[pd / 64] >> pd % 64 & 1) != 0;
+}
 
-    assert(s.nevents <= MKPERF_MODEL_EVENTS);
-    if (sink->order != NULL) {
-        assert(!sink->order->began && !sink->order->abandoned);
-        sink->order->began = true;
-        sink->order->nevents = s.nevents;
+/* Asserts that a decoder may pass an item now, and that the item is as the invariants say. */
+static void check_order(struct mkperf_order *o, const struct mkperf_item *item)
+{
+    assert(item->kind == MKPERF_ITEM_ABANDON ? !o->abandoned
+           : item->kind == MKPERF_ITEM_BEGIN ? !o->began && !o->abandoned
+                                             : o->began && !o->ended && !o->abandoned);
+    switch (item->kind) {
+    case MKPERF_ITEM_BEGIN:
+    case MKPERF_ITEM_EVENTS:
+        assert(item->session->nevents >= o->nevents);
+        assert(item->session->nevents <= MKPERF_MODEL_EVENTS);
+        o->began = true;
+        o->nevents = item->session->nevents;
+        break;
+    case MKPERF_ITEM_PD:
+        assert(item->pd->name != NULL && item->pd->id < MKPERF_MODEL_PDS);
+        assert(!is_announced(o, item->pd->id));
+        o->pds[item->pd->id / 64] |= UINT64_C(1) << item->pd->id % 64;
+        break;
+    case MKPERF_ITEM_SAMPLE:
+        assert(item->sample->callers->n <= MKPERF_MAX_FRAMES + 1);
+        assert(item->sample->event < o->nevents && item->sample->core < MKPERF_MODEL_CORES);
+        assert(item->sample->nreads == 0 || item->sample->reads != NULL);
+        assert(is_announced(o, item->sample->pd));
+        for (unsigned i = 0; i < item->sample->callers->n; i++) {
+            assert(is_announced(o, item->sample->callers->caller[i].pd));
+        }
+        break;
+    case MKPERF_ITEM_MARK:
+        assert(item->mark->name != NULL && is_announced(o, item->mark->pd));
+        break;
+    case MKPERF_ITEM_SCHED:
+        assert(item->sched->kind < MKPERF_SCHED_KINDS);
+        assert(item->sched->reason < MKPERF_STOPPED_REASONS);
+        assert(item->sched->from == MKPERF_SCHED_NOBODY || is_announced(o, item->sched->from));
+        assert(item->sched->to == MKPERF_SCHED_NOBODY || is_announced(o, item->sched->to));
+        break;
+    case MKPERF_ITEM_LOST:
+        assert(item->lost->where < MKPERF_LOST_PLACES);
+        break;
+    case MKPERF_ITEM_END:
+        o->ended = true;
+        break;
+    case MKPERF_ITEM_ABANDON:
+        o->abandoned = true;
+        break;
+    default:
+        break;
     }
-    e->status = MKPERF_OK;
-    const struct mkperf_sink *last = sink;
-    PASS_RELAYS(last, sched);
-    if (s.nevents == 0 && last->ops->sched == NULL) {
-        return mkperf_no_samples(e);
-    }
-    PASS_RELAYS(sink, begin);
-    if (sink->ops->begin == NULL) {
-        return MKPERF_OK;
-    }
-    mkperf_session_keep(&s, session); /* all texts except the path of an ELF become printable */
+}
+
+/* Passes on a copy of a session with printable texts. The path of an ELF stays as it is. */
+static enum mkperf_status put_session(const struct mkperf_sink *sink,
+                                      const struct mkperf_item *item, struct mkperf_error *e)
+{
+    struct mkperf_session s;
+
+    mkperf_session_keep(&s, item->session);
     const char *const texts[] = {s.platform,       s.cpu,    s.command, s.image, s.unverified,
                                  s.kernel_unnamed, s.windows};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -187,150 +195,58 @@ enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
     for (unsigned i = 0; i < s.nevents; i++) {
         mkperf_printable(s.event[i].name);
     }
-    enum mkperf_status status = sink->ops->begin(sink->self, &s, e);
+    const struct mkperf_item copy = {.kind = item->kind, .session = &s};
+    e->status = MKPERF_OK;
+    enum mkperf_status status = sink->take(sink->self, &copy, e);
     mkperf_session_free(&s);
     return status;
 }
 
-enum mkperf_status mkperf_sink_events(const struct mkperf_sink *sink,
-                                      const struct mkperf_session *session, struct mkperf_error *e)
+enum mkperf_status mkperf_sink_put(const struct mkperf_sink *sink, const struct mkperf_item *item,
+                                   struct mkperf_error *e)
 {
-    struct mkperf_session s = *session;
-
-    assert(s.nevents <= MKPERF_MODEL_EVENTS && is_in_order(sink, MKPERF_SCHED_NOBODY));
     if (sink->order != NULL) {
-        assert(s.nevents >= sink->order->nevents);
-        sink->order->nevents = s.nevents;
+        check_order(sink->order, item);
     }
-    PASS_RELAYS(sink, events);
-    if (sink->ops->events == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                "the event list changes mid-stream; this format cannot represent "
-                                "that");
+    if (item->kind == MKPERF_ITEM_BEGIN || item->kind == MKPERF_ITEM_EVENTS) {
+        return put_session(sink, item, e);
     }
-    for (unsigned i = 0; i < s.nevents; i++) {
-        mkperf_printable(s.event[i].name);
-    }
-    return sink->ops->events(sink->self, &s, e);
-}
-
-enum mkperf_status mkperf_sink_pd(const struct mkperf_sink *sink, const struct mkperf_pd *pd,
-                                  struct mkperf_error *e)
-{
     char name[TEXT], parent[TEXT], unnamed[TEXT];
-    struct mkperf_pd p = *pd;
+    if (item->kind == MKPERF_ITEM_PD) {
+        struct mkperf_pd pd = *item->pd;
 
-    assert(p.name != NULL && p.id != UINT32_MAX && is_in_order(sink, MKPERF_SCHED_NOBODY));
-    if (sink->order != NULL) {
-        assert(p.id < MKPERF_MODEL_PDS && !is_in_order(sink, p.id)); /* it has no PD yet */
-        sink->order->pds[p.id / 64] |= UINT64_C(1) << p.id % 64;
+        pd.name = mkperf_printable_copy(pd.name, name, sizeof name);
+        pd.unnamed = mkperf_printable_copy(pd.unnamed, unnamed, sizeof unnamed);
+        pd.parent = mkperf_printable_copy(pd.parent, parent, sizeof parent);
+        return sink->take(sink->self, MKPERF_ITEM(PD, pd, &pd), e);
     }
-    PASS_RELAYS(sink, pd);
-    if (sink->ops->pd == NULL) {
-        return MKPERF_OK;
-    }
-    p.name = mkperf_printable_copy(p.name, name, sizeof name);
-    p.unnamed = mkperf_printable_copy(p.unnamed, unnamed, sizeof unnamed);
-    p.parent = mkperf_printable_copy(p.parent, parent, sizeof parent);
-    return sink->ops->pd(sink->self, &p, e);
-}
+    if (item->kind == MKPERF_ITEM_MARK) {
+        struct mkperf_mark mark = *item->mark;
 
-enum mkperf_status mkperf_sink_mark(const struct mkperf_sink *sink, const struct mkperf_mark *mark,
-                                    struct mkperf_error *e)
-{
-    char name[TEXT];
-    struct mkperf_mark m = *mark;
-
-    assert(m.name != NULL && is_in_order(sink, m.pd));
-    PASS_RELAYS(sink, mark);
-    if (sink->ops->mark == NULL) {
-        return MKPERF_OK;
+        mark.name = mkperf_printable_copy(mark.name, name, sizeof name);
+        return sink->take(sink->self, MKPERF_ITEM(MARK, mark, &mark), e);
     }
-    m.name = mkperf_printable_copy(m.name, name, sizeof name);
-    return sink->ops->mark(sink->self, &m, e);
-}
+    enum mkperf_status status = sink->take(sink->self, item, e);
+    unsigned nreads = sink->splits && item->kind == MKPERF_ITEM_SAMPLE ? item->sample->nreads : 0;
+    for (unsigned i = 0; status == MKPERF_OK && i < nreads; i++) {
+        struct mkperf_sample one = *item->sample;
 
-enum mkperf_status mkperf_sink_sample(const struct mkperf_sink *sink,
-                                      const struct mkperf_sample *sample, struct mkperf_error *e)
-{
-    assert(sample->callers != NULL && sample->callers->n <= MKPERF_MAX_FRAMES + 1);
-    assert(sample->event < MKPERF_MODEL_EVENTS && sample->core < MKPERF_MODEL_CORES);
-    assert(sample->nreads == 0 || sample->reads != NULL);
-    assert(is_in_order(sink, sample->pd) && are_callers_known(sink, sample->callers));
-    assert(sink->order == NULL || sample->event < sink->order->nevents);
-    PASS_RELAYS(sink, sample);
-    if (sink->ops->sample == NULL) {
-        return MKPERF_OK;
-    }
-    enum mkperf_status status = sink->ops->sample(sink->self, sample, e);
-    for (unsigned i = 0; status == MKPERF_OK && !sink->ops->reads && i < sample->nreads; i++) {
-        struct mkperf_sample one = *sample; /* the counts become samples of their own */
-        one.event = sample->reads[i].event;
-        one.period = sample->reads[i].count;
+        one.event = item->sample->reads[i].event;
+        one.period = item->sample->reads[i].count;
         one.nreads = 0;
         one.reads = NULL;
         if (one.period != 0) {
-            status = sink->ops->sample(sink->self, &one, e);
+            status = sink->take(sink->self, MKPERF_ITEM(SAMPLE, sample, &one), e);
         }
     }
     return status;
 }
 
-enum mkperf_status mkperf_sink_sched(const struct mkperf_sink *sink,
-                                     const struct mkperf_sched *event, struct mkperf_error *e)
-{
-    assert(event->kind < MKPERF_SCHED_KINDS && event->reason < MKPERF_STOPPED_REASONS);
-    assert(is_in_order(sink, event->from) && is_in_order(sink, event->to));
-    PASS_RELAYS(sink, sched);
-    return sink->ops->sched != NULL ? sink->ops->sched(sink->self, event, e) : MKPERF_OK;
-}
-
-enum mkperf_status mkperf_sink_queue_reading(const struct mkperf_sink *sink,
-                                             const struct mkperf_queue_reading *reading,
-                                             struct mkperf_error *e)
-{
-    assert(is_in_order(sink, MKPERF_SCHED_NOBODY));
-    PASS_RELAYS(sink, queue_reading);
-    return sink->ops->queue_reading != NULL ? sink->ops->queue_reading(sink->self, reading, e)
-                                            : MKPERF_OK;
-}
-
-enum mkperf_status mkperf_sink_lost(const struct mkperf_sink *sink, const struct mkperf_lost *lost,
-                                    struct mkperf_error *e)
-{
-    assert(lost->where < MKPERF_LOST_PLACES && is_in_order(sink, MKPERF_SCHED_NOBODY));
-    PASS_RELAYS(sink, lost);
-    return sink->ops->lost != NULL ? sink->ops->lost(sink->self, lost, e) : MKPERF_OK;
-}
-
-enum mkperf_status mkperf_sink_flush(const struct mkperf_sink *sink, struct mkperf_error *e)
-{
-    assert(is_in_order(sink, MKPERF_SCHED_NOBODY));
-    PASS_RELAYS(sink, flush);
-    return sink->ops->flush != NULL ? sink->ops->flush(sink->self, e) : MKPERF_OK;
-}
-
-enum mkperf_status mkperf_sink_end(const struct mkperf_sink *sink,
-                                   const struct mkperf_totals *totals, struct mkperf_error *e)
-{
-    assert(is_in_order(sink, MKPERF_SCHED_NOBODY));
-    if (sink->order != NULL) {
-        sink->order->ended = true;
-    }
-    PASS_RELAYS(sink, end);
-    return sink->ops->end != NULL ? sink->ops->end(sink->self, totals, e) : MKPERF_OK;
-}
-
 void mkperf_sink_abandon(const struct mkperf_sink *sink)
 {
-    if (sink->order != NULL) {
-        assert(!sink->order->abandoned);
-        sink->order->abandoned = true;
-    }
-    PASS_RELAYS(sink, abandon);
-    if (sink->ops->abandon != NULL) {
-        sink->ops->abandon(sink->self);
-    }
+    struct mkperf_error e;
+
+    (void)mkperf_sink_put(sink, MKPERF_ITEM(ABANDON, session, NULL), &e);
 }
 
 enum mkperf_status mkperf_sink_finish(const struct mkperf_sink *sink, enum mkperf_status status,

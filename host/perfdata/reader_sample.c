@@ -391,10 +391,6 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
     r->chain.n = 0;
     MKPERF_TRY(perfin_begin(r));
     if (out->event >= r->events) { /* one of a later session */
-        if (!MKPERF_SINK_HAS(r->sink, events)) {
-            return perfin_fail(
-                r, "a session with other events begins here, which this output cannot hold");
-        }
         r->events = r->session.model.nevents;
         MKPERF_TRY(mkperf_sink_events(r->sink, &r->session.model, r->e));
     }

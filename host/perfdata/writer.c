@@ -275,11 +275,9 @@ void mkperf_perfdata_free(struct mkperf_perfdata *w)
     free(w);
 }
 
-static enum mkperf_status begin_file(void *self, const struct mkperf_session *session,
-                                     struct mkperf_error *e)
+static enum mkperf_status begin_file(struct mkperf_perfdata *w,
+                                     const struct mkperf_session *session, struct mkperf_error *e)
 {
-    struct mkperf_perfdata *w = self;
-
     w->session = *session;
     w->head_events = session->nevents;
     /* Samples are in order of time, and events are in order by core, but the two are not in one order. */
@@ -369,10 +367,9 @@ static enum mkperf_status write_start(struct mkperf_perfdata *w, struct mkperf_e
     return mkperf_outfile_status(&w->out, e);
 }
 
-static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+static enum mkperf_status add_pd(struct mkperf_perfdata *w, const struct mkperf_pd *pd,
+                                 struct mkperf_error *e)
 {
-    struct mkperf_perfdata *w = self;
-
     if (pd->id >= MKPERF_PERFDATA_PDS) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT,
                                 "%s: process %u: perf.data has addresses for %u; convert --to "
@@ -403,12 +400,8 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     return MKPERF_OK;
 }
 
-static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
-                                     struct mkperf_error *e)
+static void add_sample(struct mkperf_perfdata *w, const struct mkperf_sample *s)
 {
-    struct mkperf_perfdata *w = self;
-
-    MKPERF_TRY(write_start(w, e));
     assert(known_pd(w, s->pd) && s->event < w->session.nevents);
     for (unsigned i = 0; i < s->callers->n; i++) {
         uint32_t pd = s->callers->caller[i].pd;
@@ -424,15 +417,10 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     }
     perfdata_core_at(w, s->core, s->time_ns)->sample_ns = s->time_ns;
     put_sample(w, s);
-    return mkperf_outfile_status(&w->out, e);
 }
 
-static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
-                                     struct mkperf_error *e)
+static void add_events(struct mkperf_perfdata *w, const struct mkperf_session *session)
 {
-    struct mkperf_perfdata *w = self;
-
-    MKPERF_TRY(write_start(w, e));
     assert(session->nevents >= w->session.nevents && session->nevents <= MKPERF_MODEL_EVENTS);
     while (w->session.nevents < session->nevents) {
         unsigned i = w->session.nevents++;
@@ -440,17 +428,14 @@ static enum mkperf_status add_events(void *self, const struct mkperf_session *se
         w->session.event[i] = session->event[i];
         announce_attr(w, i);
     }
-    return mkperf_outfile_status(&w->out, e);
 }
 
-static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
+static void add_mark(struct mkperf_perfdata *w, const struct mkperf_mark *m)
 {
     static const char *const kinds[] = {
         [MKPERF_MARK_POINT] = "point", [MKPERF_MARK_BEGIN] = "begin", [MKPERF_MARK_END] = "end"};
-    struct mkperf_perfdata *w = self;
     char text[TEXT_ROOM];
 
-    MKPERF_TRY(write_start(w, e));
     if (!w->has_marks) {
         w->has_marks = true;
         announce_attr(w, PERFDATA_MARK_ATTR);
@@ -470,45 +455,16 @@ static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, stru
     mkperf_put32(&c, (uint32_t)raw);
     mkperf_put_padded(&c, text, length, raw);
     perfdata_end(&w->out, c);
-    return mkperf_outfile_status(&w->out, e);
 }
 
-static enum mkperf_status add_sched(void *self, const struct mkperf_sched *s,
-                                    struct mkperf_error *e)
+static void add_lost(struct mkperf_perfdata *w, const struct mkperf_lost *lost)
 {
-    struct mkperf_perfdata *w = self;
-
-    MKPERF_TRY(write_start(w, e));
-    assert(w->session.sched && s->core < MKPERF_MODEL_CORES);
-    assert(s->from == MKPERF_SCHED_NOBODY || known_pd(w, s->from));
-    assert(s->kind == MKPERF_SCHED_GAP || known_pd(w, s->to));
-    perfdata_sched_add(w, s);
-    return mkperf_outfile_status(&w->out, e);
-}
-
-static enum mkperf_status add_reading(void *self, const struct mkperf_queue_reading *r,
-                                      struct mkperf_error *e)
-{
-    struct mkperf_perfdata *w = self;
-
-    MKPERF_TRY(write_start(w, e));
-    assert(r->queue < w->session.nqueues && r->core < MKPERF_MODEL_CORES);
-    perfdata_queue_add(w, r);
-    return mkperf_outfile_status(&w->out, e);
-}
-
-static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
-                                   struct mkperf_error *e)
-{
-    struct mkperf_perfdata *w = self;
-
-    MKPERF_TRY(write_start(w, e));
     struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_LOST_SAMPLES, 0);
+
     mkperf_put64(&c, lost->samples);
     /* Time 0: the loss may be older than samples that are in the file already. */
     perfdata_sample_id(&c, UINT32_MAX, lost->where, 0, lost->core);
     perfdata_end(&w->out, c);
-    return mkperf_outfile_status(&w->out, e);
 }
 
 /*
@@ -545,10 +501,8 @@ static void finish_round(struct mkperf_perfdata *w)
 }
 
 /* Flushes at the end of a batch, so that the reader of a pipe gets it at once. */
-static enum mkperf_status flush_file(void *self, struct mkperf_error *e)
+static enum mkperf_status flush_file(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
-    struct mkperf_perfdata *w = self;
-
     if (w->began) {
         finish_round(w);
     }
@@ -558,12 +512,9 @@ static enum mkperf_status flush_file(void *self, struct mkperf_error *e)
     return mkperf_outfile_status(&w->out, e);
 }
 
-static enum mkperf_status end_file(void *self, const struct mkperf_totals *totals,
+static enum mkperf_status end_file(struct mkperf_perfdata *w, const struct mkperf_totals *totals,
                                    struct mkperf_error *e)
 {
-    struct mkperf_perfdata *w = self;
-
-    MKPERF_TRY(write_start(w, e));
     perfdata_totals_add(&w->head, totals, false, w);
     perfdata_sched_runtimes(w);
     perfdata_kernel_dummy(&w->out, w->last_ns);
@@ -576,27 +527,53 @@ static enum mkperf_status end_file(void *self, const struct mkperf_totals *total
     return mkperf_outfile_finish(&w->out, e);
 }
 
-static void abandon_file(void *self)
+static enum mkperf_status write_item(void *self, const struct mkperf_item *item,
+                                     struct mkperf_error *e)
 {
-    close_file(self);
+    struct mkperf_perfdata *w = self;
+
+    if (item->kind == MKPERF_ITEM_BEGIN) {
+        return begin_file(w, item->session, e);
+    } else if (item->kind == MKPERF_ITEM_PD) {
+        return add_pd(w, item->pd, e);
+    } else if (item->kind == MKPERF_ITEM_FLUSH) {
+        return flush_file(w, e);
+    } else if (item->kind == MKPERF_ITEM_ABANDON) {
+        close_file(w);
+        return MKPERF_OK;
+    }
+    MKPERF_TRY(write_start(w, e));
+    switch (item->kind) {
+    case MKPERF_ITEM_EVENTS:
+        add_events(w, item->session);
+        break;
+    case MKPERF_ITEM_SAMPLE:
+        add_sample(w, item->sample);
+        break;
+    case MKPERF_ITEM_MARK:
+        add_mark(w, item->mark);
+        break;
+    case MKPERF_ITEM_SCHED:
+        assert(w->session.sched && item->sched->core < MKPERF_MODEL_CORES);
+        assert(item->sched->from == MKPERF_SCHED_NOBODY || known_pd(w, item->sched->from));
+        assert(item->sched->kind == MKPERF_SCHED_GAP || known_pd(w, item->sched->to));
+        perfdata_sched_add(w, item->sched);
+        break;
+    case MKPERF_ITEM_READING:
+        assert(item->reading->queue < w->session.nqueues);
+        assert(item->reading->core < MKPERF_MODEL_CORES);
+        perfdata_queue_add(w, item->reading);
+        break;
+    case MKPERF_ITEM_LOST:
+        add_lost(w, item->lost);
+        break;
+    default:
+        return end_file(w, item->totals, e);
+    }
+    return mkperf_outfile_status(&w->out, e);
 }
 
 struct mkperf_sink mkperf_perfdata_sink(struct mkperf_perfdata *w)
 {
-    static const struct mkperf_sink_ops ops = {
-        .reads = true,
-        .begin = begin_file,
-        .pd = add_pd,
-        .events = add_events,
-        .sample = add_sample,
-        .mark = add_mark,
-        .sched = add_sched,
-        .queue_reading = add_reading,
-        .lost = add_lost,
-        .flush = flush_file,
-        .end = end_file,
-        .abandon = abandon_file,
-    };
-
-    return (struct mkperf_sink){.ops = &ops, .self = w, .every_pd = true};
+    return (struct mkperf_sink){.take = write_item, .self = w, .every_pd = true};
 }

@@ -149,9 +149,7 @@ enum mkperf_status mkperf_perfdata_recover(const char *path, const char *out,
     struct recovered k = {.totals = totals};
     struct perfin_reader *r = &k.reader;
     /* The reader counts. What it passes on is not needed. */
-    static const struct mkperf_sink_ops ops = {.events = mkperf_ignore_events,
-                                               .sched = mkperf_ignore_sched};
-    const struct mkperf_sink sink = {.ops = &ops, .leaves_only = true};
+    const struct mkperf_sink sink = {.take = mkperf_take_nothing, .leaves_only = true};
 
     *totals = (struct mkperf_totals){0};
     r->sink = &sink;

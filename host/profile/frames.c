@@ -9,28 +9,26 @@ const char *mkperf_frames_text(const struct mkperf_frames *f, uint32_t number)
     return mkperf_places_text(&f->profile->places, number);
 }
 
-static enum mkperf_status take_end(void *self, const struct mkperf_totals *totals,
+static enum mkperf_status take_end(void *self, const struct mkperf_item *item,
                                    struct mkperf_error *e)
 {
     struct mkperf_totals *t = self;
 
     (void)e;
-    t->first_ns = totals->first_ns;
-    t->last_ns = totals->last_ns;
+    if (item->kind == MKPERF_ITEM_END) {
+        t->first_ns = item->totals->first_ns;
+        t->last_ns = item->totals->last_ns;
+    }
     return MKPERF_OK;
 }
 
 enum mkperf_status mkperf_frames_time(struct report_filter *filter, const char *path,
                                       struct mkperf_error *e)
 {
-    static const struct mkperf_sink_ops ops = {.reads = true,
-                                               .events = mkperf_ignore_events,
-                                               .sched = mkperf_ignore_sched,
-                                               .end = take_end};
     const struct mkperf_input in = {.from = "perf"};
     const struct mkperf_question question = {.text = "time"};
     struct mkperf_totals t = {.samples = 0};
-    struct mkperf_sink sink = {.ops = &ops, .self = &t, .leaves_only = true};
+    struct mkperf_sink sink = {.take = take_end, .self = &t, .leaves_only = true};
 
     e->status = MKPERF_OK;
     if (!filter->has_time || !filter->percent) {

@@ -40,15 +40,11 @@ static struct mkperf_module *open_module(struct mkperf_places *s, const char *el
     return m;
 }
 
-enum mkperf_status mkperf_places_begin(void *places, const struct mkperf_session *session,
-                                       struct mkperf_error *e)
+static void begin(struct mkperf_places *s, const struct mkperf_session *session)
 {
-    struct mkperf_places *s = places;
-
-    (void)e;
     mkperf_session_keep(&s->session, session);
     if (s->no_elfs) {
-        return MKPERF_OK;
+        return;
     }
     s->symbols = s->search.open != NULL ? s->search.open : mkperf_symbols_new();
     mkperf_hash_text_number(&s->texts, ""); /* text 0 */
@@ -57,14 +53,11 @@ enum mkperf_status mkperf_places_begin(void *places, const struct mkperf_session
     mkperf_symbols_search(s->symbols, &s->search);
     s->kernel = open_module(s, session->kernel_elf, &session->kernel_build_id, &s->kernel_problem);
     s->capture = s->kernel != NULL ? mkperf_symbol_address(s->kernel, "mkperf_capture") : 0;
-    return MKPERF_OK;
 }
 
-enum mkperf_status mkperf_places_pd(void *places, const struct mkperf_pd *pd,
-                                    struct mkperf_error *e)
+static enum mkperf_status add_pd(struct mkperf_places *s, const struct mkperf_pd *pd,
+                                 struct mkperf_error *e)
 {
-    struct mkperf_places *s = places;
-
     MKPERF_GROW(s->pd, s->pd_room, (size_t)pd->id + 1);
     s->npds = s->npds > pd->id ? s->npds : pd->id + 1;
     struct mkperf_places_pd *p = &s->pd[pd->id];
@@ -85,15 +78,18 @@ enum mkperf_status mkperf_places_pd(void *places, const struct mkperf_pd *pd,
     return MKPERF_OK;
 }
 
-enum mkperf_status mkperf_places_events(void *places, const struct mkperf_session *session,
-                                        struct mkperf_error *e)
+enum mkperf_status mkperf_places_take(void *self, const struct mkperf_item *item,
+                                      struct mkperf_error *e)
 {
-    struct mkperf_places *s = places;
+    struct mkperf_places *s = self;
 
-    (void)e;
-    s->session.nevents = session->nevents;
-    memcpy(s->session.event, session->event, sizeof s->session.event);
-    return MKPERF_OK;
+    if (item->kind == MKPERF_ITEM_BEGIN) {
+        begin(s, item->session);
+    } else if (item->kind == MKPERF_ITEM_EVENTS) {
+        s->session.nevents = item->session->nevents;
+        memcpy(s->session.event, item->session->event, sizeof s->session.event);
+    }
+    return item->kind == MKPERF_ITEM_PD ? add_pd(s, item->pd, e) : MKPERF_OK;
 }
 
 void mkperf_places_free(struct mkperf_places *s)

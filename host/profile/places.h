@@ -87,15 +87,9 @@ struct mkperf_places {
     uint32_t owner_room;
 };
 
-/* The first three are functions of a sink of which the state begins with the places, too. */
-enum mkperf_status mkperf_places_begin(void *places, const struct mkperf_session *session,
-                                       struct mkperf_error *e);
-/* Adds a PD. Errors: FAILED, it was announced before. */
-enum mkperf_status mkperf_places_pd(void *places, const struct mkperf_pd *pd,
-                                    struct mkperf_error *e);
-/* Copies the events of a later session. The texts remain those of begin. */
-enum mkperf_status mkperf_places_events(void *places, const struct mkperf_session *session,
-                                        struct mkperf_error *e);
+/* Takes a session, its PDs, and the events of a later session; self is the struct mkperf_places. The texts remain those of the
+ * first session. Errors: FAILED, a PD was announced before. */
+mkperf_take_item mkperf_places_take;
 void mkperf_places_free(struct mkperf_places *s);
 
 /*

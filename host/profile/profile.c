@@ -203,10 +203,9 @@ static struct mkperf_spool *spool_of(struct mkperf_profile *p, unsigned i)
     return (struct mkperf_spool *)(void *)((char *)p + spools[i].at);
 }
 
-static enum mkperf_status begin_profile(void *self, const struct mkperf_session *of,
+static enum mkperf_status begin_profile(struct mkperf_profile *p, const struct mkperf_session *of,
                                         struct mkperf_error *e)
 {
-    struct mkperf_profile *p = self;
     struct mkperf_session session = *of;
 
     p->off_cpu_event = mkperf_off_cpu_event(&session);
@@ -253,33 +252,21 @@ static enum mkperf_status begin_profile(void *self, const struct mkperf_session 
         }
     }
     if (p->sched != NULL) {
-        (void)mkperf_analysis_begin(p->sched, &session, e);
+        (void)mkperf_analysis_take(p->sched, MKPERF_ITEM(BEGIN, session, &session), e);
     }
     for (unsigned i = 0; p->times && i < (p->schedule.open ? SPOOLS : SPOOLS_OF_SAMPLES); i++) {
         MKPERF_TRY(mkperf_spool_open(spool_of(p, i), spools[i].size, e));
     }
-    (void)mkperf_places_begin(&p->places, &session, e);
+    (void)mkperf_places_take(&p->places, MKPERF_ITEM(BEGIN, session, &session), e);
     if (p->keep_schedule) {
         mkperf_fills_begin(&p->fills, &p->places.session);
     }
     return MKPERF_OK;
 }
 
-static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
-{
-    struct mkperf_profile *p = self;
-
-    if (p->sched != NULL) {
-        (void)mkperf_analysis_pd(p->sched, pd, e);
-    }
-    return mkperf_places_pd(&p->places, pd, e);
-}
-
-static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
+static enum mkperf_status add_sample(struct mkperf_profile *p, const struct mkperf_sample *s,
                                      struct mkperf_error *e)
 {
-    struct mkperf_profile *p = self;
-
     if (p->made || (p->off_cpu && s->event != p->off_cpu_event)) {
         return MKPERF_OK;
     }
@@ -292,21 +279,9 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     return weighed.period != 0 ? keep_sample(p, &weighed, e) : MKPERF_OK;
 }
 
-static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
-                                     struct mkperf_error *e)
+static enum mkperf_status add_mark(struct mkperf_profile *p, const struct mkperf_mark *m,
+                                   struct mkperf_error *e)
 {
-    struct mkperf_profile *p = self;
-
-    if (p->made) {
-        return MKPERF_OK;
-    }
-    p->nevents = session->nevents;
-    return mkperf_places_events(&p->places, session, e);
-}
-
-static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
-{
-    struct mkperf_profile *p = self;
     bool passes = report_filter_has_time(&p->filter, m->time_ns);
     struct mkperf_profile_mark kept = {.time_ns = m->time_ns,
                                        .pd = m->pd,
@@ -354,29 +329,6 @@ static enum mkperf_status sched_status(const struct mkperf_profile *p, struct mk
     return p->sched_failed.status;
 }
 
-static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event,
-                                    struct mkperf_error *e)
-{
-    struct mkperf_profile *p = self;
-
-    if (p->sched == NULL) {
-        return MKPERF_OK;
-    }
-    p->schedule.lost += event->lost;
-    (void)mkperf_analysis_event(p->sched, event, e);
-    return sched_status(p, e);
-}
-
-static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
-{
-    struct mkperf_profile *p = self;
-
-    if (l->where < MKPERF_LOST_PLACES) {
-        p->lost[l->where] += l->samples;
-    }
-    return p->times ? mkperf_spool_add(&p->losses, l, e) : MKPERF_OK;
-}
-
 /* Joins the chains of a wide profile that are equal without what was not asked for: callers, cores. Chains are in the order of their
  * first samples, so those that remain get the numbers that they would have had. */
 static void narrow(struct mkperf_profile *p)
@@ -412,17 +364,17 @@ static void narrow(struct mkperf_profile *p)
     p->weight_room = room;
 }
 
-static enum mkperf_status end_profile(void *self, const struct mkperf_totals *totals,
+static enum mkperf_status end_profile(struct mkperf_profile *p, const struct mkperf_item *item,
                                       struct mkperf_error *e)
 {
-    struct mkperf_profile *p = self;
+    const struct mkperf_totals *totals = item->totals;
 
     p->totals = *totals;
     if (p->wide && (p->leaves_only || !p->cores)) {
         narrow(p);
     }
     if (p->sched != NULL) {
-        mkperf_analysis_end(p->sched);
+        (void)mkperf_analysis_take(p->sched, item, e);
     }
     if (p->sched != NULL && p->utilisation) {
         mkperf_utilisation_end(&p->util);
@@ -440,32 +392,54 @@ static enum mkperf_status end_profile(void *self, const struct mkperf_totals *to
     return status;
 }
 
-static enum mkperf_status add_reading(void *self, const struct mkperf_queue_reading *r,
-                                      struct mkperf_error *e)
+static enum mkperf_status collect(void *self, const struct mkperf_item *item,
+                                  struct mkperf_error *e)
 {
     struct mkperf_profile *p = self;
 
-    (void)e;
-    mkperf_fills_add(&p->fills, r); /* without keep_schedule there are no queues */
+    switch (item->kind) {
+    case MKPERF_ITEM_BEGIN:
+        return begin_profile(p, item->session, e);
+    case MKPERF_ITEM_PD:
+        if (p->sched != NULL) {
+            (void)mkperf_analysis_take(p->sched, item, e);
+        }
+        return mkperf_places_take(&p->places, item, e);
+    case MKPERF_ITEM_EVENTS:
+        if (p->made) {
+            break;
+        }
+        p->nevents = item->session->nevents;
+        return mkperf_places_take(&p->places, item, e);
+    case MKPERF_ITEM_SAMPLE:
+        return add_sample(p, item->sample, e);
+    case MKPERF_ITEM_MARK:
+        return add_mark(p, item->mark, e);
+    case MKPERF_ITEM_SCHED:
+        if (p->sched == NULL) {
+            break;
+        }
+        p->schedule.lost += item->sched->lost;
+        mkperf_analysis_event(p->sched, item->sched);
+        return sched_status(p, e);
+    case MKPERF_ITEM_READING:
+        mkperf_fills_add(&p->fills, item->reading); /* without keep_schedule there are no queues */
+        break;
+    case MKPERF_ITEM_LOST:
+        p->lost[item->lost->where] += item->lost->samples;
+        return p->times ? mkperf_spool_add(&p->losses, item->lost, e) : MKPERF_OK;
+    case MKPERF_ITEM_END:
+        return end_profile(p, item, e);
+    default:
+        break;
+    }
     return MKPERF_OK;
 }
-
-const struct mkperf_sink_ops mkperf_profile_ops = {
-    .begin = begin_profile,
-    .pd = add_pd,
-    .events = add_events,
-    .sample = add_sample,
-    .mark = add_mark,
-    .sched = add_sched,
-    .queue_reading = add_reading,
-    .lost = add_lost,
-    .end = end_profile,
-};
 
 struct mkperf_sink mkperf_profile_sink(struct mkperf_profile *p)
 {
     return (struct mkperf_sink){
-        .ops = &mkperf_profile_ops, .self = p, .leaves_only = p->leaves_only && !p->wide};
+        .take = collect, .self = p, .splits = true, .leaves_only = p->leaves_only && !p->wide};
 }
 
 struct mkperf_chain_head mkperf_profile_head(const struct mkperf_profile *p, uint32_t chain)

@@ -135,7 +135,6 @@ struct mkperf_profile {
     struct mkperf_spool marks;   /* struct mkperf_profile_mark */
 };
 
-extern const struct mkperf_sink_ops mkperf_profile_ops; /* self is the profile */
 struct mkperf_sink mkperf_profile_sink(struct mkperf_profile *p);
 void mkperf_profile_free(struct mkperf_profile *p);
 

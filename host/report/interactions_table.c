@@ -162,15 +162,15 @@ void report_interactions_print(const struct mkperf_interactions *i, enum report_
 }
 
 /* Copies the interactions, which are valid only during this call. */
-static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
-                              struct mkperf_error *e)
+static enum mkperf_status take_end(void *self, const struct mkperf_item *item,
+                                   struct mkperf_error *e)
 {
     struct mkperf_interactions **of = self;
 
     (void)e;
-    if (totals->interactions != NULL) {
+    if (item->kind == MKPERF_ITEM_END && item->totals->interactions != NULL) {
         *of = mkperf_xcalloc(1, sizeof **of);
-        **of = *totals->interactions;
+        **of = *item->totals->interactions;
     }
     return MKPERF_OK;
 }
@@ -178,10 +178,8 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
 enum mkperf_status report_interactions(const char *path, enum report_form form, const char *output,
                                        struct mkperf_error *e)
 {
-    static const struct mkperf_sink_ops ops = {
-        .events = mkperf_ignore_events, .sched = mkperf_ignore_sched, .end = end};
     struct mkperf_interactions *of = NULL;
-    struct mkperf_sink sink = {.ops = &ops, .self = &of, .leaves_only = true};
+    struct mkperf_sink sink = {.take = take_end, .self = &of, .leaves_only = true};
     const struct mkperf_input in = {.from = NULL};
     const struct mkperf_question question = {.text = "interactions"};
     bool stacks = form == REPORT_STACKS || form == REPORT_STACKS_JSON, any = false;

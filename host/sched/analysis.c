@@ -99,24 +99,8 @@ void mkperf_analysis_listen(struct mkperf_analysis *a, struct mkperf_analysis_li
     a->listener[a->nlisteners++] = l;
 }
 
-enum mkperf_status mkperf_analysis_begin(void *self, const struct mkperf_session *session,
-                                         struct mkperf_error *e)
+static void add_pd(struct mkperf_analysis *a, const struct mkperf_pd *pd)
 {
-    struct mkperf_analysis *a = self;
-
-    (void)e;
-    mkperf_session_free(&a->session);
-    mkperf_session_keep(&a->session, session);
-    a->nwindows = mkperf_windows_read(session->windows, a->window);
-    return MKPERF_OK;
-}
-
-enum mkperf_status mkperf_analysis_pd(void *self, const struct mkperf_pd *pd,
-                                      struct mkperf_error *e)
-{
-    struct mkperf_analysis *a = self;
-
-    (void)e;
     MKPERF_GROW(a->pd, a->pd_room, (size_t)pd->id + 1);
     for (uint32_t i = a->npds; i <= pd->id; i++) {
         a->pd[i].serving = a->pd[i].asked_by = MKPERF_SCHED_NOBODY;
@@ -133,7 +117,6 @@ enum mkperf_status mkperf_analysis_pd(void *self, const struct mkperf_pd *pd,
         to->has_core = true;
         to->core = pd->scheduling.cpu;
     }
-    return MKPERF_OK;
 }
 
 void mkperf_analysis_restart(struct mkperf_analysis *a)
@@ -162,8 +145,11 @@ void mkperf_analysis_restart(struct mkperf_analysis *a)
     a->first_ns = a->last_ns;
 }
 
-void mkperf_analysis_end(struct mkperf_analysis *a)
+static void end(struct mkperf_analysis *a, const struct mkperf_totals *totals)
 {
+    a->totals = *totals;
+    a->totals.interactions = NULL;
+    a->totals.counts = NULL;
     mkperf_analysis_charge(a);
     for (uint32_t i = 0; i < a->npds; i++) {
         a->calls_open += !a->pd[i].idle && a->pd[i].call.active;
@@ -173,31 +159,36 @@ void mkperf_analysis_end(struct mkperf_analysis *a)
     MKPERF_SORT(a->inversion, a->ninversions, MKPERF_DOWN(a->inversion, total));
 }
 
-static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
-                                 struct mkperf_error *e)
+enum mkperf_status mkperf_analysis_take(void *self, const struct mkperf_item *item,
+                                        struct mkperf_error *e)
 {
     struct mkperf_analysis *a = self;
 
     (void)e;
-    a->totals = *totals;
-    a->totals.interactions = NULL;
-    a->totals.counts = NULL;
-    mkperf_analysis_end(a);
+    switch (item->kind) {
+    case MKPERF_ITEM_BEGIN:
+        mkperf_session_free(&a->session);
+        mkperf_session_keep(&a->session, item->session);
+        a->nwindows = mkperf_windows_read(item->session->windows, a->window);
+        break;
+    case MKPERF_ITEM_PD:
+        add_pd(a, item->pd);
+        break;
+    case MKPERF_ITEM_SCHED:
+        mkperf_analysis_event(a, item->sched);
+        break;
+    case MKPERF_ITEM_END:
+        end(a, item->totals);
+        break;
+    default:
+        break;
+    }
     return MKPERF_OK;
 }
 
 struct mkperf_sink mkperf_analysis_sink(struct mkperf_analysis *a)
 {
-    static const struct mkperf_sink_ops ops = {
-        .reads = true,
-        .begin = mkperf_analysis_begin,
-        .pd = mkperf_analysis_pd,
-        .events = mkperf_ignore_events,
-        .sched = mkperf_analysis_event,
-        .end = on_end,
-    };
-
-    return (struct mkperf_sink){.ops = &ops, .self = a};
+    return (struct mkperf_sink){.take = mkperf_analysis_take, .self = a};
 }
 
 enum mkperf_status mkperf_analysis_read(struct mkperf_analysis *a, struct mkperf_sink sink,

@@ -277,14 +277,10 @@ extern const struct mkperf_shape_row mkperf_analysis_rows[];
 enum mkperf_status mkperf_analysis_read(struct mkperf_analysis *a, struct mkperf_sink sink,
                                         const char *path, const struct mkperf_question *question,
                                         struct mkperf_error *e);
-/* Takes the session, a PD of it, and an event. They are for callers that are sinks themselves. Events of unknown PDs are
- * ignored. They always succeed. */
-enum mkperf_status mkperf_analysis_begin(void *self, const struct mkperf_session *session,
-                                         struct mkperf_error *e);
-enum mkperf_status mkperf_analysis_pd(void *self, const struct mkperf_pd *pd,
-                                      struct mkperf_error *e);
-enum mkperf_status mkperf_analysis_event(void *self, const struct mkperf_sched *event,
-                                         struct mkperf_error *e);
+/* The analysis as a sink, for callers that are sinks themselves. Events of unknown PDs are ignored. It always succeeds. The end of the
+ * stream counts intervals that last until then, and sorts the results, most time first. */
+mkperf_take_item mkperf_analysis_take;
+void mkperf_analysis_event(struct mkperf_analysis *a, const struct mkperf_sched *event);
 /* Counts the time of all cores and PDs until the last event, so that the sums are up to date before the end. A PD that is ready
  * then counts as ready, also if it turns out later that it was throttled. */
 void mkperf_analysis_charge(struct mkperf_analysis *a);
@@ -293,9 +289,6 @@ void mkperf_analysis_charge(struct mkperf_analysis *a);
  * that lasts then is counted when it ends, as a whole.
  */
 void mkperf_analysis_restart(struct mkperf_analysis *a);
-/* Ends the analysis with the stream: counts intervals that last until now, and sorts the results, most time first. */
-void mkperf_analysis_end(struct mkperf_analysis *a);
-
 /* Returns the PD on whose budget a PD runs: the caller, if it is passive and serves a call. Valid within a listener. */
 uint32_t mkperf_analysis_payer(const struct mkperf_analysis *a, uint32_t pd);
 /* Returns the name of a PD; "?" if it is not known. */

@@ -63,10 +63,8 @@ static void on_path_call(void *self, uint32_t from, const struct mkperf_call *ca
     }
 }
 
-static enum mkperf_status on_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
+static void on_mark(struct mkperf_path_choice *c, const struct mkperf_mark *m)
 {
-    struct mkperf_path_choice *c = self;
-
     if (c->kind == MKPERF_PATH_PHASE && strcmp(m->name, c->first) == 0) {
         struct mkperf_phase phase = {.pd = m->pd, .id = m->id};
         struct mkperf_phase_begin begin = {.time_ns = m->time_ns};
@@ -82,23 +80,25 @@ static enum mkperf_status on_mark(void *self, const struct mkperf_mark *m, struc
         c->marked = true;
         c->mark_ns = m->time_ns;
     }
-    return mkperf_sink_mark(&c->to, m, e);
+}
+
+static enum mkperf_status choose(void *self, const struct mkperf_item *item, struct mkperf_error *e)
+{
+    struct mkperf_path_choice *c = self;
+
+    if (item->kind == MKPERF_ITEM_MARK) {
+        on_mark(c, item->mark);
+    }
+    return mkperf_analysis_take(c->analysis, item, e);
 }
 
 struct mkperf_sink mkperf_path_choice_sink(struct mkperf_path_choice *c)
 {
-    static const struct mkperf_sink_ops ops = {
-        .reads = true,
-        .relays = true,
-        .mark = on_mark,
-    };
-
-    c->to = mkperf_analysis_sink(c->analysis);
     if (c->kind == MKPERF_PATH_CALL) {
         mkperf_analysis_listen(c->analysis,
                                (struct mkperf_analysis_listener){.call = on_path_call, .self = c});
     }
-    return (struct mkperf_sink){.ops = &ops, .self = c, .leaves_only = true};
+    return (struct mkperf_sink){.take = choose, .self = c, .leaves_only = true};
 }
 
 enum mkperf_status mkperf_path_choice_read(struct mkperf_path_choice *c, const char *path,

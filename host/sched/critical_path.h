@@ -33,7 +33,6 @@
 enum mkperf_path_kind { MKPERF_PATH_CALL, MKPERF_PATH_MARKS, MKPERF_PATH_PHASE };
 
 struct mkperf_path_choice {
-    struct mkperf_sink to; /* the analysis; the first member, because the choice relays */
     struct mkperf_analysis *analysis; /* the caller sets it before reading, and frees it */
     /* Which time the path explains. */
     enum mkperf_path_kind kind;

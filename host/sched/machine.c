@@ -349,16 +349,13 @@ static void change_state(struct mkperf_analysis *a, const struct mkperf_sched *s
     }
 }
 
-enum mkperf_status mkperf_analysis_event(void *self, const struct mkperf_sched *event,
-                                         struct mkperf_error *e)
+void mkperf_analysis_event(struct mkperf_analysis *a, const struct mkperf_sched *event)
 {
-    struct mkperf_analysis *a = self;
     struct mkperf_sched s = *event;
     bool is_gap = s.kind == MKPERF_SCHED_GAP;
 
-    (void)e;
     if ((!is_gap && s.to >= a->npds) || (s.from != MKPERF_SCHED_NOBODY && s.from >= a->npds)) {
-        return MKPERF_OK; /* the decoder did not announce this PD */
+        return; /* the decoder did not announce this PD */
     }
     if (!a->began) {
         a->began = true;
@@ -428,5 +425,4 @@ enum mkperf_status mkperf_analysis_event(void *self, const struct mkperf_sched *
         change_state(a, &s);
     }
     SCHED_REPORT(a, event, &s);
-    return MKPERF_OK;
 }

@@ -35,42 +35,38 @@ static void on_control(void *self, const mkperf_ToHost *m)
     }
 }
 
-/* Notes that another session with other events begins. */
-static enum mkperf_status on_events(void *self, const struct mkperf_session *session,
-                                    struct mkperf_error *e)
+static void add_sample(struct stat_measure *s, const struct mkperf_sample *sample)
 {
-    struct stat_measure *s = self;
-
-    (void)session, (void)e;
-    if (s->counting) {
-        on_end(s);
-    }
-    return MKPERF_OK;
-}
-
-static enum mkperf_status on_sample(void *self, const struct mkperf_sample *sample,
-                                    struct mkperf_error *e)
-{
-    struct stat_measure *s = self;
-
-    (void)e;
     if (s->recorder.stream->session_id != s->session.id) {
-        return MKPERF_OK; /* the sample belongs to the session of another host */
+        return; /* the sample belongs to the session of another host */
     }
     s->first_ns = s->first_ns != 0 ? s->first_ns : sample->time_ns;
     s->last_ns = sample->time_ns;
     stat_sample(&s->work, sample, s->style.per_core);
     mkperf_progress(MKPERF_SECONDS_OVER, (double)(s->last_ns - s->first_ns) / 1e9,
                     s->recorder.options.duration_s);
-    return MKPERF_OK;
 }
 
-static const struct mkperf_sink_ops sink = {.events = on_events, .sample = on_sample};
+static enum mkperf_status take(void *self, const struct mkperf_item *item, struct mkperf_error *e)
+{
+    struct stat_measure *s = self;
+
+    if (item->kind == MKPERF_ITEM_BEGIN && item->session->nevents == 0) {
+        return mkperf_no_samples(e);
+    }
+    if (item->kind == MKPERF_ITEM_SAMPLE) {
+        add_sample(s, item->sample);
+    } else if (item->kind == MKPERF_ITEM_EVENTS && s->counting) {
+        on_end(s); /* another session with other events begins */
+    }
+    return MKPERF_OK;
+}
 
 static enum mkperf_status connect_target(struct stat_measure *s, struct mkperf_error *e)
 {
     mkperf_checks_free(s->checks);
-    s->checks = mkperf_checks_new((struct mkperf_sink){.ops = &sink, .self = s}, NULL, false);
+    s->checks = mkperf_checks_new((struct mkperf_sink){.take = take, .self = s, .splits = true},
+                                  NULL, false);
     const struct mkperf_sink checked = mkperf_checks_sink(s->checks);
     return mkperf_recorder_talk(&s->recorder, &checked, NULL, e);
 }

@@ -50,10 +50,9 @@ static void on_core(void *self, const struct mkperf_core_interval *i)
 }
 
 /* Begins a session, also a later one, which has more events. The earlier events keep their counts. */
-static enum mkperf_status begin(void *self, const struct mkperf_session *session,
-                                struct mkperf_error *e)
+static void begin(struct top_counts *c, const struct mkperf_session *session)
 {
-    struct top_counts *c = self;
+    struct mkperf_error e;
 
     c->session = *session;
     if (session->sched && c->sched == NULL) {
@@ -62,23 +61,19 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
                                (struct mkperf_analysis_listener){.core = on_core, .self = c});
     }
     if (c->sched != NULL) {
-        (void)mkperf_analysis_begin(c->sched, session, e);
+        (void)mkperf_analysis_take(c->sched, MKPERF_ITEM(BEGIN, session, session), &e);
     }
     if (c->symbols != NULL && session->kernel_elf != NULL && c->kernel == NULL) {
         (void)mkperf_symbols_recorded(c->symbols, session->kernel_elf, &session->kernel_build_id,
                                       /* If the kernel's ELF cannot be read, addresses are shown. */
-                                      &c->kernel, e);
+                                      &c->kernel, &e);
     }
-    return MKPERF_OK;
 }
 
-static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
-                                     struct mkperf_error *e)
+static void add_sample(struct top_counts *c, const struct mkperf_sample *s)
 {
-    struct top_counts *c = self;
     uint64_t slice = s->time_ns / slice_ns(c);
 
-    (void)e;
     c->newest = slice > c->newest ? slice : c->newest;
     /* The row of the function that was interrupted, as mkperf report names it. */
     bool kernel = s->flags & MKPERF_SAMPLE_KERNEL || s->flags & MKPERF_SAMPLE_NO_USER;
@@ -119,43 +114,37 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
         MKPERF_GROW(c->core, c->core_room, at + 1);
         add_at(&c->core[at], slice, s->period);
     }
-    return MKPERF_OK;
 }
 
-static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+static enum mkperf_status count_item(void *self, const struct mkperf_item *item,
+                                     struct mkperf_error *e)
 {
     struct top_counts *c = self;
+    uint64_t slice;
 
-    if (c->sched != NULL) {
-        (void)mkperf_analysis_pd(c->sched, pd, e);
+    switch (item->kind) {
+    case MKPERF_ITEM_BEGIN:
+    case MKPERF_ITEM_EVENTS:
+        begin(c, item->session);
+        return MKPERF_OK;
+    case MKPERF_ITEM_SAMPLE:
+        add_sample(c, item->sample);
+        return MKPERF_OK;
+    case MKPERF_ITEM_END: /* the last screen has the sums until the last event */
+        return MKPERF_OK;
+    case MKPERF_ITEM_SCHED:
+        slice = item->sched->time_ns / slice_ns(c);
+        c->newest = slice > c->newest ? slice : c->newest;
+        break;
+    default:
+        break;
     }
-    return MKPERF_OK;
-}
-
-static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event,
-                                    struct mkperf_error *e)
-{
-    struct top_counts *c = self;
-    uint64_t slice = event->time_ns / slice_ns(c);
-
-    c->newest = slice > c->newest ? slice : c->newest;
-    if (c->sched != NULL) {
-        (void)mkperf_analysis_event(c->sched, event, e);
-    }
-    return MKPERF_OK;
+    return c->sched != NULL ? mkperf_analysis_take(c->sched, item, e) : MKPERF_OK;
 }
 
 struct mkperf_sink top_counts_sink(struct top_counts *c)
 {
-    static const struct mkperf_sink_ops ops = {
-        .begin = begin,
-        .pd = add_pd,
-        .events = begin,
-        .sample = add_sample,
-        .sched = add_sched,
-    };
-
-    return (struct mkperf_sink){.ops = &ops, .self = c};
+    return (struct mkperf_sink){.take = count_item, .self = c, .splits = true};
 }
 
 void top_counts_free(struct top_counts *c)

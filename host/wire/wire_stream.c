@@ -60,9 +60,6 @@ static enum mkperf_status on_mark(struct mkperf_stream *s, const mkperf_Mark *m,
     };
     s->totals.marks++;
     snprintf(s->last_mark, sizeof s->last_mark, "%s", m->name);
-    if (!MKPERF_SINK_HAS(sink, mark)) {
-        return MKPERF_OK;
-    }
     MKPERF_TRY(stream_announce(s, e));
     return mkperf_sink_mark(sink, &mark, e);
 }

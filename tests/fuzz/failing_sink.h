@@ -13,8 +13,8 @@
 #include "model/model.h"
 
 struct failing_sink {
-    struct mkperf_sink to; /* first: it relays */
-    unsigned left;         /* calls until it fails; 0: it has failed */
+    struct mkperf_sink to;
+    unsigned left; /* calls until it fails; 0: it has failed */
     bool abandoned;
 };
 
@@ -26,57 +26,25 @@ static inline enum mkperf_status failing_now(struct failing_sink *f, struct mkpe
     return --f->left == 0 ? mkperf_error_set(e, MKPERF_ERR_OUTPUT, "full") : MKPERF_OK;
 }
 
-#define FAILING(op, type)                                                                   \
-    static enum mkperf_status failing_##op(void *self, const struct type *x,                \
-                                           struct mkperf_error *e)                          \
-    {                                                                                       \
-        struct failing_sink *f = self;                                                      \
-                                                                                            \
-        return failing_now(f, e) != MKPERF_OK ? e->status : mkperf_sink_##op(&f->to, x, e); \
+static inline enum mkperf_status take_or_fail(void *self, const struct mkperf_item *item,
+                                              struct mkperf_error *e)
+{
+    struct failing_sink *f = self;
+
+    if (item->kind == MKPERF_ITEM_ABANDON) {
+        f->abandoned = true;
+    } else if (failing_now(f, e) != MKPERF_OK) {
+        return e->status;
     }
-FAILING(begin, mkperf_session)
-FAILING(pd, mkperf_pd)
-FAILING(events, mkperf_session)
-FAILING(sample, mkperf_sample)
-FAILING(mark, mkperf_mark)
-FAILING(sched, mkperf_sched)
-FAILING(lost, mkperf_lost)
-FAILING(end, mkperf_totals)
-#undef FAILING
-
-static inline enum mkperf_status failing_flush(void *self, struct mkperf_error *e)
-{
-    struct failing_sink *f = self;
-
-    return failing_now(f, e) != MKPERF_OK ? e->status : mkperf_sink_flush(&f->to, e);
-}
-
-static inline void failing_abandon(void *self)
-{
-    struct failing_sink *f = self;
-
-    f->abandoned = true;
-    mkperf_sink_abandon(&f->to);
+    return mkperf_sink_put(&f->to, item, e);
 }
 
 /* Fails at call number `at`, from 1 on. */
 static inline struct mkperf_sink failing_sink(struct failing_sink *f, struct mkperf_sink to,
                                               unsigned at)
 {
-    static const struct mkperf_sink_ops ops = {.reads = true,
-                                               .begin = failing_begin,
-                                               .pd = failing_pd,
-                                               .events = failing_events,
-                                               .sample = failing_sample,
-                                               .mark = failing_mark,
-                                               .sched = failing_sched,
-                                               .lost = failing_lost,
-                                               .flush = failing_flush,
-                                               .end = failing_end,
-                                               .abandon = failing_abandon};
-
     *f = (struct failing_sink){.to = to, .left = at};
-    return (struct mkperf_sink){.ops = &ops, .self = f};
+    return (struct mkperf_sink){.take = take_or_fail, .self = f};
 }
 
 #endif

@@ -114,19 +114,35 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
     return MKPERF_OK;
 }
 
+static enum mkperf_status take_item(void *self, const struct mkperf_item *item,
+                                    struct mkperf_error *e)
+{
+    switch (item->kind) {
+    case MKPERF_ITEM_BEGIN:
+        return begin(self, item->session, e);
+    case MKPERF_ITEM_PD:
+        return add_pd(self, item->pd, e);
+    case MKPERF_ITEM_EVENTS:
+        return add_events(self, item->session, e);
+    case MKPERF_ITEM_SAMPLE:
+        return add_sample(self, item->sample, e);
+    case MKPERF_ITEM_MARK:
+        return add_mark(self, item->mark, e);
+    case MKPERF_ITEM_SCHED:
+        return add_sched(self, item->sched, e);
+    case MKPERF_ITEM_LOST:
+        return add_lost(self, item->lost, e);
+    default:
+        return MKPERF_OK;
+    }
+}
+
 /* path NULL: data itself. fail_at: the sink's call that fails, 0: none. *status: of the reader. The samples. */
 static uint64_t read_one(const char *path, const uint8_t *data, size_t size, unsigned fail_at,
                          enum mkperf_status *status)
 {
-    static const struct mkperf_sink_ops ops = {.begin = begin,
-                                               .pd = add_pd,
-                                               .events = add_events,
-                                               .sample = add_sample,
-                                               .mark = add_mark,
-                                               .sched = add_sched,
-                                               .lost = add_lost};
     struct seen seen = {.began = false};
-    struct mkperf_sink sink = {.ops = &ops, .self = &seen};
+    struct mkperf_sink sink = {.take = take_item, .splits = true, .self = &seen};
     struct mkperf_error e = {.status = MKPERF_OK};
     struct failing_sink failing;
     if (fail_at != 0) {

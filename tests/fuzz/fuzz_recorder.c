@@ -435,9 +435,14 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return null != NULL ? 0 : -1;
 }
 
+static enum mkperf_status take_sink(void *self, const struct mkperf_item *item,
+                                    struct mkperf_error *e)
+{
+    return item->kind == MKPERF_ITEM_SAMPLE ? on_sample(self, item->sample, e) : MKPERF_OK;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct mkperf_sink_ops sink = {.reads = true, .sample = on_sample};
     struct mkperf_source_ops ops = {.scheme = "tcp",
                                     .interactive = true,
                                     .open = fuzz_open,
@@ -476,7 +481,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (mkperf_recorder_init(&recorder, !(flags & TIMER), &e) == MKPERF_OK) {
         struct mkperf_stream_config config = {
-            .sink = {.ops = &sink}, .pds = recorder.pds, .asks = flags & NAMES};
+            .sink = {.take = take_sink}, .pds = recorder.pds, .asks = flags & NAMES};
         recorder.stream = mkperf_stream_new(&config);
         record(&ops, &options->configure, flags & DUMP);
     }

@@ -21,7 +21,7 @@ enum {
     MESSAGES = 1,
     NAMES_LATER = 2,
     ASKS = 4,
-    FIXED_EVENTS = 8,
+    SPLITS = 8,
     STARTING = 16,
     WAITING = 32,
     FAILING = 64,
@@ -190,18 +190,31 @@ static void on_warning(void *self, const char *text)
     }
 }
 
+static enum mkperf_status take_sink(void *self, const struct mkperf_item *item,
+                                    struct mkperf_error *e)
+{
+    switch (item->kind) {
+    case MKPERF_ITEM_BEGIN:
+        return on_begin(self, item->session, e);
+    case MKPERF_ITEM_EVENTS:
+        return on_events(self, item->session, e);
+    case MKPERF_ITEM_SAMPLE:
+        return on_sample(self, item->sample, e);
+    case MKPERF_ITEM_MARK:
+        return on_mark(self, item->mark, e);
+    case MKPERF_ITEM_SCHED:
+        return on_sched(self, item->sched, e);
+    default:
+        return MKPERF_OK;
+    }
+}
+
 static void run(struct mkperf_pds *pds, const uint8_t *data, size_t n)
 {
-    static const struct mkperf_sink_ops sink = {.begin = on_begin,
-                                                .events = on_events,
-                                                .sample = on_sample,
-                                                .mark = on_mark,
-                                                .sched = on_sched};
-    static const struct mkperf_sink_ops fixed = {.begin = on_begin, .sample = on_sample};
     static const struct mkperf_receiver_ops ops = {.text = on_text, .message = on_message};
     static struct mkperf_receiver receiver;
     unsigned how = *data++;
-    struct mkperf_sink to = {.ops = how & FIXED_EVENTS ? &fixed : &sink};
+    struct mkperf_sink to = {.take = take_sink, .splits = (how & SPLITS) != 0};
     struct failing_sink failing = {.left = 1};
     if (how & FAILING) {
         to = failing_sink(&failing, to, n > 1 ? 1 + data[n / 2 - 1] % 64U : 1);

@@ -44,7 +44,7 @@ static enum mkperf_status put_sample(const struct mkperf_sink *sink, uint64_t i,
         s.kernel_pc = 0xffffff8040000000 + UINT64_C(0x1000) * (path % 4);
         chain.n = s.pd == PDS ? 0 : chain.n;
     }
-    return sink->ops->sample(sink->self, &s, e);
+    return sink->take(sink->self, MKPERF_ITEM(SAMPLE, sample, &s), e);
 }
 
 /* What happens on a core again and again; PDs are counted per core, PDS_OF_CORE is idle. */
@@ -85,7 +85,7 @@ static enum mkperf_status put_event(const struct mkperf_sink *sink, uint64_t i, 
                              .to = pd_on(core, round_of_events[step % ROUND].to),
                              .irq = 27};
 
-    return sink->ops->sched(sink->self, &s, e);
+    return sink->take(sink->self, MKPERF_ITEM(SCHED, sched, &s), e);
 }
 
 static enum mkperf_status put_all(const struct mkperf_sink *sink, uint64_t n, uint64_t events,
@@ -104,7 +104,7 @@ static enum mkperf_status put_all(const struct mkperf_sink *sink, uint64_t n, ui
     uint64_t event = 0, ns = n / CORES * INTERVAL_NS;
     char name[16];
 
-    if (sink->ops->begin(sink->self, &session, e) != MKPERF_OK) {
+    if (sink->take(sink->self, MKPERF_ITEM(BEGIN, session, &session), e) != MKPERF_OK) {
         return e->status;
     }
     for (uint32_t i = 0; i <= PDS; i++) {
@@ -112,7 +112,7 @@ static enum mkperf_status put_all(const struct mkperf_sink *sink, uint64_t n, ui
             .thread = i < PDS ? i + 2 : MKPERF_THREAD_IDLE, .id = i, .name = "idle"};
         snprintf(name, sizeof name, "component%u", (unsigned)i);
         pd.name = i < PDS ? name : pd.name;
-        if (sink->ops->pd(sink->self, &pd, e) != MKPERF_OK) {
+        if (sink->take(sink->self, MKPERF_ITEM(PD, pd, &pd), e) != MKPERF_OK) {
             return e->status;
         }
     }
@@ -120,7 +120,8 @@ static enum mkperf_status put_all(const struct mkperf_sink *sink, uint64_t n, ui
         struct mkperf_mark mark = {
             .time_ns = (1 + i / CORES) * INTERVAL_NS, .pd = (uint32_t)(i % PDS), .name = "round"};
         if (put_sample(sink, i, e) != MKPERF_OK ||
-            (i % 1000 == 0 && sink->ops->mark(sink->self, &mark, e) != MKPERF_OK)) {
+            (i % 1000 == 0 &&
+             sink->take(sink->self, MKPERF_ITEM(MARK, mark, &mark), e) != MKPERF_OK)) {
             return e->status;
         }
         for (; event < events && event * n < events * (i + 1); event++) {
@@ -129,7 +130,7 @@ static enum mkperf_status put_all(const struct mkperf_sink *sink, uint64_t n, ui
             }
         }
     }
-    return sink->ops->end(sink->self, &totals, e);
+    return sink->take(sink->self, MKPERF_ITEM(END, totals, &totals), e);
 }
 
 int main(int argc, char **argv)

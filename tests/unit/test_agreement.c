@@ -50,8 +50,22 @@ static enum mkperf_status see_end(void *self, const struct mkperf_totals *t, str
     return MKPERF_OK;
 }
 
-static const struct mkperf_sink_ops see = {
-    .pd = see_pd, .sample = see_sample, .sched = see_sched, .end = see_end};
+static enum mkperf_status take_see(void *self, const struct mkperf_item *item,
+                                   struct mkperf_error *e)
+{
+    switch (item->kind) {
+    case MKPERF_ITEM_PD:
+        return see_pd(self, item->pd, e);
+    case MKPERF_ITEM_SAMPLE:
+        return see_sample(self, item->sample, e);
+    case MKPERF_ITEM_SCHED:
+        return see_sched(self, item->sched, e);
+    case MKPERF_ITEM_END:
+        return see_end(self, item->totals, e);
+    default:
+        return MKPERF_OK;
+    }
+}
 
 /* A recording. A core's threads take turns; a sample is taken where its jittered interval ends. */
 struct recording {
@@ -159,7 +173,8 @@ static void play(struct recording *r, const struct mkperf_sink *sink, uint32_t c
 static void run(struct recording *r)
 {
     static const char *const names[PDS] = {"work", "server", "mine", "idle"};
-    struct mkperf_checks *a = mkperf_checks_new((struct mkperf_sink){.ops = &see}, NULL, false);
+    struct mkperf_checks *a =
+        mkperf_checks_new((struct mkperf_sink){.take = take_see, .splits = true}, NULL, false);
     struct mkperf_sink sink = mkperf_checks_sink(a);
     struct mkperf_error e;
 
@@ -389,7 +404,8 @@ static void own_and_idle(void **state)
 
 static void faulted(void **state)
 {
-    struct mkperf_checks *a = mkperf_checks_new((struct mkperf_sink){.ops = &see}, NULL, false);
+    struct mkperf_checks *a =
+        mkperf_checks_new((struct mkperf_sink){.take = take_see, .splits = true}, NULL, false);
     const struct mkperf_sink sink = mkperf_checks_sink(a);
     const struct mkperf_session session = {.cores = 1, .sched = true};
     const struct mkperf_pd pd = {.name = "worker"};

@@ -117,12 +117,17 @@ static enum mkperf_status see_kernel(void *self, const struct mkperf_session *s,
     return MKPERF_OK;
 }
 
+static enum mkperf_status take_item(void *self, const struct mkperf_item *item,
+                                    struct mkperf_error *e)
+{
+    return item->kind == MKPERF_ITEM_BEGIN ? see_kernel(self, item->session, e) : MKPERF_OK;
+}
+
 /* A path as the user typed it is of use in one directory only. */
 static void relative_paths(void **state)
 {
-    static const struct mkperf_sink_ops ops = {.begin = see_kernel};
     struct mkperf_session session = {.kernel_elf = "kernel.elf", .nevents = 1};
-    struct mkperf_sink see = {.ops = &ops};
+    struct mkperf_sink see = {.take = take_item};
     struct recording r = {.symbols = mkperf_symbols_new()};
     char *here = getcwd(NULL, 0);
 
@@ -131,7 +136,8 @@ static void relative_paths(void **state)
     assert_int_equal(chdir(recording_dir), 0);
     assert_int_equal(mkperf_perfdata_new("r.data", r.symbols, &r.writer, &r.e), MKPERF_OK);
     r.sink = mkperf_perfdata_sink(r.writer);
-    assert_int_equal(r.sink.ops->begin(r.sink.self, &session, &r.e), MKPERF_OK);
+    assert_int_equal(r.sink.take(r.sink.self, MKPERF_ITEM(BEGIN, session, &session), &r.e),
+                     MKPERF_OK);
     recording_end(&r, 0);
     assert_int_equal(chdir(here), 0);
     free(here);

@@ -46,7 +46,7 @@ static void make(const char *file, unsigned every)
         assert_int_equal(mkperf_sink_sample(&sink, &sample, &e), MKPERF_OK);
         totals.samples++;
     }
-    assert_int_equal(sink.ops->end(sink.self, &totals, &e), MKPERF_OK);
+    assert_int_equal(sink.take(sink.self, MKPERF_ITEM(END, totals, &totals), &e), MKPERF_OK);
     mkperf_perfdata_free(writer);
     mkperf_symbols_free(symbols);
 }

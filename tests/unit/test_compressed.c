@@ -52,13 +52,27 @@ static enum mkperf_status see_end(void *self, const struct mkperf_totals *t, str
     return MKPERF_OK;
 }
 
-static const struct mkperf_sink_ops see = {
-    .begin = see_begin, .pd = see_pd, .sample = see_sample, .end = see_end};
+static enum mkperf_status take_see(void *self, const struct mkperf_item *item,
+                                   struct mkperf_error *e)
+{
+    switch (item->kind) {
+    case MKPERF_ITEM_BEGIN:
+        return see_begin(self, item->session, e);
+    case MKPERF_ITEM_PD:
+        return see_pd(self, item->pd, e);
+    case MKPERF_ITEM_SAMPLE:
+        return see_sample(self, item->sample, e);
+    case MKPERF_ITEM_END:
+        return see_end(self, item->totals, e);
+    default:
+        return MKPERF_OK;
+    }
+}
 
 static enum mkperf_status read_bytes(const uint8_t *p, size_t n, struct seen *seen,
                                      struct mkperf_error *e)
 {
-    struct mkperf_sink sink = {.ops = &see, .self = seen};
+    struct mkperf_sink sink = {.take = take_see, .splits = true, .self = seen};
 
     *seen = (struct seen){0};
     *e = (struct mkperf_error){.status = MKPERF_OK};
@@ -98,7 +112,8 @@ static void make(const char *name, int level, bool end)
         .platform = "pocket", .cores = 1, .nevents = 1, .max_frames = 16};
     session.event[0] = (struct mkperf_event){
         .name = "cycles", .code = 0x11, .user = true, .kernel = true, .period = 1000};
-    assert_int_equal(r.sink.ops->begin(r.sink.self, &session, &r.e), MKPERF_OK);
+    assert_int_equal(r.sink.take(r.sink.self, MKPERF_ITEM(BEGIN, session, &session), &r.e),
+                     MKPERF_OK);
     recording_pd(&r, 0, 1, "client", recording_path("one.elf"));
     for (unsigned i = 0; i < SAMPLES; i++) {
         random = random * 6364136223846793005u + 1442695040888963407u;
@@ -107,18 +122,19 @@ static void make(const char *name, int level, bool end)
                                   .period = random >> 32,
                                   .pc = recording_at.alpha + random % 8 * 4,
                                   .callers = &chain};
-        assert_int_equal(r.sink.ops->sample(r.sink.self, &s, &r.e), MKPERF_OK);
+        assert_int_equal(r.sink.take(r.sink.self, MKPERF_ITEM(SAMPLE, sample, &s), &r.e),
+                         MKPERF_OK);
         r.samples++;
         r.time = s.time_ns;
         if (i % 500 == 499) {
-            assert_int_equal(r.sink.ops->flush(r.sink.self, &r.e), MKPERF_OK);
+            assert_int_equal(mkperf_sink_flush(&r.sink, &r.e), MKPERF_OK);
             assert_int_equal(mkperf_perfdata_sync(r.writer, &r.e), MKPERF_OK);
         }
     }
     if (end) {
         recording_end(&r, 0);
     } else { /* the file ends as if its writer was killed */
-        r.sink.ops->abandon(r.sink.self);
+        mkperf_sink_abandon(&r.sink);
         recording_free(&r);
     }
 }

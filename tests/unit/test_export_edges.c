@@ -18,7 +18,8 @@ static void make(const char *name, const uint64_t *times, unsigned n, bool sched
     session.event[0] = (struct mkperf_event){
         .name = "cycles", .code = 0x11, .user = true, .kernel = true, .period = 1000};
     recording_new(&r, name);
-    assert_int_equal(r.sink.ops->begin(r.sink.self, &session, &r.e), MKPERF_OK);
+    assert_int_equal(r.sink.take(r.sink.self, MKPERF_ITEM(BEGIN, session, &session), &r.e),
+                     MKPERF_OK);
     recording_pd(&r, 0, 1, "client", recording_path("one.elf"));
     recording_pd(&r, 1, 2, "server", NULL);
     recording_pd(&r, 2, MKPERF_THREAD_IDLE, "idle", NULL);
@@ -41,16 +42,18 @@ static void make(const char *name, const uint64_t *times, unsigned n, bool sched
                                                       : MKPERF_STOPPED_CALLED,
                                  .from = i % 2,
                                  .to = 1 - i % 2};
-        assert_int_equal(r.sink.ops->sample(r.sink.self, &s, &r.e), MKPERF_OK);
-        assert_int_equal(r.sink.ops->mark(r.sink.self, &m, &r.e), MKPERF_OK);
+        assert_int_equal(r.sink.take(r.sink.self, MKPERF_ITEM(SAMPLE, sample, &s), &r.e),
+                         MKPERF_OK);
+        assert_int_equal(r.sink.take(r.sink.self, MKPERF_ITEM(MARK, mark, &m), &r.e), MKPERF_OK);
         t.samples++;
         t.marks++;
         if (sched) {
-            assert_int_equal(r.sink.ops->sched(r.sink.self, &e, &r.e), MKPERF_OK);
+            assert_int_equal(r.sink.take(r.sink.self, MKPERF_ITEM(SCHED, sched, &e), &r.e),
+                             MKPERF_OK);
             t.sched_events++;
         }
     }
-    assert_int_equal(r.sink.ops->end(r.sink.self, &t, &r.e), MKPERF_OK);
+    assert_int_equal(r.sink.take(r.sink.self, MKPERF_ITEM(END, totals, &t), &r.e), MKPERF_OK);
     recording_free(&r);
 }
 
@@ -139,7 +142,8 @@ static void unused_pds(void **state)
     session.event[0] = (struct mkperf_event){
         .name = "cycles", .code = 0x11, .user = true, .kernel = true, .period = 1000};
     recording_new(&r, "unused.data");
-    assert_int_equal(r.sink.ops->begin(r.sink.self, &session, &r.e), MKPERF_OK);
+    assert_int_equal(r.sink.take(r.sink.self, MKPERF_ITEM(BEGIN, session, &session), &r.e),
+                     MKPERF_OK);
     recording_pd(&r, 0, 1, "client", NULL);
     recording_pd(&r, 1, 2, "unused", NULL);
     recording_pd(&r, 2, 3, "server", NULL);
@@ -149,9 +153,10 @@ static void unused_pds(void **state)
                                            .reason = MKPERF_STOPPED_PREEMPTED,
                                            .from = i % 2 * 2,
                                            .to = 2 - i % 2 * 2};
-        assert_int_equal(r.sink.ops->sched(r.sink.self, &event, &r.e), MKPERF_OK);
+        assert_int_equal(r.sink.take(r.sink.self, MKPERF_ITEM(SCHED, sched, &event), &r.e),
+                         MKPERF_OK);
     }
-    assert_int_equal(r.sink.ops->end(r.sink.self, &totals, &r.e), MKPERF_OK);
+    assert_int_equal(r.sink.take(r.sink.self, MKPERF_ITEM(END, totals, &totals), &r.e), MKPERF_OK);
     recording_free(&r);
     RUN(convert, &status, recording_path("unused.data"), "--to", "firefox", "-o", out);
     assert_int_equal(status, 0);

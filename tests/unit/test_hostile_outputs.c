@@ -60,7 +60,8 @@ static void write_story(const char *name)
                               .sched_events = story.events,
                               .interactions = &calls,
                               .complete = true};
-    assert_int_equal(story.sink.ops->end(story.sink.self, &t, &r.e), MKPERF_OK);
+    assert_int_equal(story.sink.take(story.sink.self, MKPERF_ITEM(END, totals, &t), &r.e),
+                     MKPERF_OK);
     recording_free(&r);
 }
 

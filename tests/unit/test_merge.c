@@ -38,7 +38,12 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
     return MKPERF_OK;
 }
 
-static const struct mkperf_sink_ops ops = {.reads = true, .sample = on_sample};
+static enum mkperf_status take_item(void *self, const struct mkperf_item *item,
+                                    struct mkperf_error *e)
+{
+    return item->kind == MKPERF_ITEM_SAMPLE ? on_sample(self, item->sample, e) : MKPERF_OK;
+}
+
 static unsigned added;
 
 static void add(struct mkperf_merge *m, uint32_t core, uint64_t time_ns, unsigned callers)
@@ -61,7 +66,7 @@ static void add(struct mkperf_merge *m, uint32_t core, uint64_t time_ns, unsigne
 
 static struct mkperf_merge *begin(uint32_t awaited)
 {
-    struct mkperf_merge *m = mkperf_merge_new((struct mkperf_sink){.ops = &ops});
+    struct mkperf_merge *m = mkperf_merge_new((struct mkperf_sink){.take = take_item});
 
     memset(&out, 0, sizeof out);
     added = 0;
@@ -171,12 +176,23 @@ static enum mkperf_status on_event(void *self, const struct mkperf_sched *s, str
     return MKPERF_OK;
 }
 
+static enum mkperf_status take_both(void *self, const struct mkperf_item *item,
+                                    struct mkperf_error *e)
+{
+    switch (item->kind) {
+    case MKPERF_ITEM_SAMPLE:
+        return on_sample(self, item->sample, e);
+    case MKPERF_ITEM_SCHED:
+        return on_event(self, item->sched, e);
+    default:
+        return MKPERF_OK;
+    }
+}
+
 /* A core's events and its samples come in messages of their own: each waits for the other. */
 static void events_are_merged_too(void **state)
 {
-    static const struct mkperf_sink_ops both = {
-        .reads = true, .sample = on_sample, .sched = on_event};
-    struct mkperf_merge *m = mkperf_merge_new((struct mkperf_sink){.ops = &both});
+    struct mkperf_merge *m = mkperf_merge_new((struct mkperf_sink){.take = take_both});
     const struct mkperf_sink merge = mkperf_merge_sink(m);
     struct mkperf_error e;
 
@@ -241,12 +257,24 @@ static enum mkperf_status on_reading(void *self, const struct mkperf_queue_readi
     return MKPERF_OK;
 }
 
+static enum mkperf_status take_readings(void *self, const struct mkperf_item *item,
+                                        struct mkperf_error *e)
+{
+    switch (item->kind) {
+    case MKPERF_ITEM_SCHED:
+        return pass_event(self, item->sched, e);
+    case MKPERF_ITEM_READING:
+        return on_reading(self, item->reading, e);
+    default:
+        return MKPERF_OK;
+    }
+}
+
 /* A reading stays in front of the event with its time, and the cores are in one order. */
 static void readings_keep_their_place(void **state)
 {
-    static const struct mkperf_sink_ops both = {.sched = pass_event, .queue_reading = on_reading};
     static const unsigned expected[] = {1000, 0, 1001, 1, 1000, 0};
-    struct mkperf_merge *m = mkperf_merge_new((struct mkperf_sink){.ops = &both});
+    struct mkperf_merge *m = mkperf_merge_new((struct mkperf_sink){.take = take_readings});
     const struct mkperf_sink merge = mkperf_merge_sink(m);
     struct mkperf_error e;
 

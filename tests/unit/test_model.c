@@ -347,12 +347,12 @@ static void wrong_event_lists(void **state)
  * PD again. */
 static void make_calls(const char *calls)
 {
-    static const struct mkperf_sink_ops none = {.events = mkperf_ignore_events};
     struct mkperf_order order;
     const struct mkperf_sink sink =
-        mkperf_sink_in_order((struct mkperf_sink){.ops = &none}, &order);
+        mkperf_sink_in_order((struct mkperf_sink){.take = mkperf_take_nothing}, &order);
     const struct mkperf_session session = {.nevents = 1};
     const struct mkperf_totals totals = {.samples = 0};
+    struct mkperf_pd pd = {.name = "pd"};
     struct mkperf_error e;
     uint32_t npds = 0;
 
@@ -367,7 +367,8 @@ static void make_calls(const char *calls)
         case 'p':
         case 'P':
             npds -= *calls == 'P';
-            mkperf_sink_pd(&sink, &(struct mkperf_pd){.id = npds++, .name = "pd"}, &e);
+            pd.id = npds++;
+            mkperf_sink_pd(&sink, &pd, &e);
             break;
         case 'e':
             mkperf_sink_events(&sink, &session, &e);

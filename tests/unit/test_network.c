@@ -123,13 +123,30 @@ static enum mkperf_status on_end(void *self, const struct mkperf_totals *t, stru
     return MKPERF_OK;
 }
 
+static enum mkperf_status take_item(void *self, const struct mkperf_item *item,
+                                    struct mkperf_error *e)
+{
+    switch (item->kind) {
+    case MKPERF_ITEM_BEGIN:
+        return on_begin(self, item->session, e);
+    case MKPERF_ITEM_SAMPLE:
+        return on_sample(self, item->sample, e);
+    case MKPERF_ITEM_MARK:
+        return on_mark(self, item->mark, e);
+    case MKPERF_ITEM_LOST:
+        return on_lost(self, item->lost, e);
+    case MKPERF_ITEM_END:
+        return on_end(self, item->totals, e);
+    default:
+        return MKPERF_OK;
+    }
+}
+
 static struct content read_back(void)
 {
-    static const struct mkperf_sink_ops ops = {
-        .begin = on_begin, .sample = on_sample, .mark = on_mark, .lost = on_lost, .end = on_end};
     struct content c = {.nevents = 0};
     struct mkperf_error e = {.text = ""};
-    struct mkperf_sink sink = {.ops = &ops, .self = &c};
+    struct mkperf_sink sink = {.take = take_item, .splits = true, .self = &c};
 
     if (mkperf_perfdata_read(in_directory("out.data"), &sink, &e) != MKPERF_OK) {
         fail_msg("%s", e.text);

@@ -25,16 +25,21 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
     return MKPERF_OK;
 }
 
+static enum mkperf_status take_item(void *self, const struct mkperf_item *item,
+                                    struct mkperf_error *e)
+{
+    return item->kind == MKPERF_ITEM_SAMPLE ? on_sample(self, item->sample, e) : MKPERF_OK;
+}
+
 static void begin(void)
 {
-    static const struct mkperf_sink_ops ops = {.reads = true, .sample = on_sample};
     struct mkperf_session session = {.nevents = 2,
                                      .event = {{.name = "cycles"}, {.name = "offcpu-time"}}};
 
     memset(&got, 0, sizeof got);
     totals = (struct mkperf_totals){.samples = 100, .core = {{.samples = 100}}};
     relay = (struct mkperf_off_cpu){
-        .to = {.ops = &ops}, .event = mkperf_off_cpu_event(&session), .totals = &totals};
+        .to = {.take = take_item}, .event = mkperf_off_cpu_event(&session), .totals = &totals};
     assert_int_equal(relay.event, 1);
     story_begin(&story, mkperf_off_cpu_sink(&relay), &session);
 }

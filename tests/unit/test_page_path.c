@@ -49,9 +49,10 @@ static void deliver(struct mkperf_sink sink)
     for (unsigned i = 0; i < story.events; i++) {
         story_pass(&again, story.kept[i]);
         unsigned k = i / (marks_every + 1);
-        if (sink.ops->mark != NULL && i % (marks_every + 1) == marks_every && k < marks) {
+        if (i % (marks_every + 1) == marks_every && k < marks) {
             mark[k].time_ns = story.kept[i].time_ns;
-            assert_int_equal(sink.ops->mark(sink.self, &mark[k], &story.e), MKPERF_OK);
+            assert_int_equal(sink.take(sink.self, MKPERF_ITEM(MARK, mark, &mark[k]), &story.e),
+                             MKPERF_OK);
         }
     }
     story_end(&again);
@@ -229,14 +230,18 @@ static enum mkperf_status forget(void *self, const struct mkperf_sched *event,
     return MKPERF_OK;
 }
 
+static enum mkperf_status take_nothing(void *self, const struct mkperf_item *item,
+                                       struct mkperf_error *e)
+{
+    return item->kind == MKPERF_ITEM_SCHED ? forget(self, item->sched, e) : MKPERF_OK;
+}
+
 static void begin(void)
 {
-    static const struct mkperf_sink_ops nothing = {.sched = forget};
-
     if (!has_node()) {
         skip();
     }
-    story_begin(&story, (struct mkperf_sink){.ops = &nothing}, &session);
+    story_begin(&story, (struct mkperf_sink){.take = take_nothing}, &session);
 }
 
 /* Points, and beginnings and ends of phases, of a few PDs, with the same names. */

@@ -343,7 +343,7 @@ static void test_not_announced(void **state)
 
     (void)state;
     story_begin(&s, sink, &session);
-    assert_int_equal(sink.ops->pd(sink.self, &last, &s.e), MKPERF_OK);
+    assert_int_equal(sink.take(sink.self, MKPERF_ITEM(PD, pd, &last), &s.e), MKPERF_OK);
     story_rounds(&s, ROUNDS);
     gap(&s, 1000000 + ROUNDS * 100000, 2000000, 7);
     run(&s, 2000000, SERVER, MKPERF_STOPPED_UNKNOWN);

@@ -27,7 +27,11 @@ static enum mkperf_status see_end(void *self, const struct mkperf_totals *t, str
     return MKPERF_OK;
 }
 
-static const struct mkperf_sink_ops see = {.end = see_end};
+static enum mkperf_status take_see(void *self, const struct mkperf_item *item,
+                                   struct mkperf_error *e)
+{
+    return item->kind == MKPERF_ITEM_END ? see_end(self, item->totals, e) : MKPERF_OK;
+}
 
 struct recording {
     uint64_t seed;
@@ -128,7 +132,8 @@ static struct recording ordinary(uint64_t seed)
 
 static void run(struct recording *r)
 {
-    struct mkperf_checks *a = mkperf_checks_new((struct mkperf_sink){.ops = &see}, NULL, false);
+    struct mkperf_checks *a =
+        mkperf_checks_new((struct mkperf_sink){.take = take_see}, NULL, false);
     struct mkperf_sink sink = mkperf_checks_sink(a);
     struct mkperf_error e;
 

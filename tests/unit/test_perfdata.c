@@ -126,9 +126,10 @@ static void open_writer(struct writer *t, const char *path, unsigned cores)
         fail_msg("%s", e.text);
     }
     t->sink = mkperf_perfdata_sink(t->w);
-    assert_int_equal(t->sink.ops->begin(t->sink.self, &session, &e), MKPERF_OK);
+    assert_int_equal(t->sink.take(t->sink.self, MKPERF_ITEM(BEGIN, session, &session), &e),
+                     MKPERF_OK);
     for (unsigned i = 0; i < 3; i++) {
-        assert_int_equal(t->sink.ops->pd(t->sink.self, &pds[i], &e), MKPERF_OK);
+        assert_int_equal(t->sink.take(t->sink.self, MKPERF_ITEM(PD, pd, &pds[i]), &e), MKPERF_OK);
     }
 }
 
@@ -146,7 +147,7 @@ static enum mkperf_status put(struct writer *t, struct mkperf_sample s,
     s.callers = chain != NULL ? chain : &none;
     t->totals.samples++;
     t->totals.last_ns = s.time_ns;
-    return t->sink.ops->sample(t->sink.self, &s, e);
+    return t->sink.take(t->sink.self, MKPERF_ITEM(SAMPLE, sample, &s), e);
 }
 
 /* Samples of each kind; `times` of all of them. */
@@ -176,7 +177,7 @@ static enum mkperf_status put_all(struct writer *t, unsigned times, struct mkper
         s = (struct mkperf_sample){.time_ns = ns + 4000, .period = 1003, .pd = 1, .pc = user + 8};
         s.flags = MKPERF_SAMPLE_KERNEL; /* an unknown kernel address */
         status = put(t, s, NULL, e);
-        t->sink.ops->flush(t->sink.self, e);
+        mkperf_sink_flush(&t->sink, e);
     }
     return status;
 }
@@ -186,7 +187,7 @@ static void finish_writer(struct writer *t)
     struct mkperf_error e = {.text = ""};
 
     t->totals.first_ns = 1000000000;
-    if (t->sink.ops->end(t->sink.self, &t->totals, &e) != MKPERF_OK) {
+    if (t->sink.take(t->sink.self, MKPERF_ITEM(END, totals, &t->totals), &e) != MKPERF_OK) {
         fail_msg("%s", e.text);
     }
     close_writer(t);
@@ -233,7 +234,7 @@ static void perf_reads_it(void **state)
     snprintf(path, sizeof path, "%s/a.data", directory);
     open_writer(&t, path, 1);
     assert_int_equal(put_all(&t, 10, &e), MKPERF_OK);
-    assert_int_equal(t.sink.ops->lost(t.sink.self, &lost, &e), MKPERF_OK);
+    assert_int_equal(t.sink.take(t.sink.self, MKPERF_ITEM(LOST, lost, &lost), &e), MKPERF_OK);
     finish_writer(&t);
     char *text = perf(path, "script -F comm,pid,tid,cpu,time,period,event,ip,sym");
     assert_int_equal(count(text, "alpha     1/1     [000]     1.000000:       1000 "), 1);
@@ -300,11 +301,11 @@ static void pds_in_any_order(void **state)
     (void)state;
     snprintf(path, sizeof path, "%s/o.data", directory);
     open_writer(&t, path, 1);
-    assert_int_equal(t.sink.ops->pd(t.sink.self, &late, &e), MKPERF_OK);
+    assert_int_equal(t.sink.take(t.sink.self, MKPERF_ITEM(PD, pd, &late), &e), MKPERF_OK);
     struct mkperf_sample s = {.time_ns = 1, .period = 1, .pd = 5, .pc = 0x200000 + FIRST};
     assert_int_equal(put(&t, s, NULL, &e), MKPERF_OK);
     s.pd = 4;
-    assert_int_equal(t.sink.ops->pd(t.sink.self, &between, &e), MKPERF_OK);
+    assert_int_equal(t.sink.take(t.sink.self, MKPERF_ITEM(PD, pd, &between), &e), MKPERF_OK);
     s.time_ns = 2;
     assert_int_equal(put(&t, s, NULL, &e), MKPERF_OK);
     finish_writer(&t);
@@ -381,10 +382,11 @@ static void later(struct writer *t)
         .time_ns = 1000500000, .pd = 1, .kind = MKPERF_MARK_BEGIN, .id = 7, .name = "request"};
     struct mkperf_error e = {.text = ""};
 
-    assert_int_equal(t->sink.ops->mark(t->sink.self, &mark, &e), MKPERF_OK);
+    assert_int_equal(t->sink.take(t->sink.self, MKPERF_ITEM(MARK, mark, &mark), &e), MKPERF_OK);
     session.event[session.nevents++] =
         (struct mkperf_event){.name = "instructions", .code = 8, .user = true, .period = 777};
-    assert_int_equal(t->sink.ops->events(t->sink.self, &session, &e), MKPERF_OK);
+    assert_int_equal(t->sink.take(t->sink.self, MKPERF_ITEM(EVENTS, session, &session), &e),
+                     MKPERF_OK);
     for (unsigned i = 0; i < 100; i++) {
         struct mkperf_sample s = {.time_ns = 1001000000 + i, .period = 777, .pc = 0x200000 + FIRST};
         s.event = 2;
@@ -392,7 +394,7 @@ static void later(struct writer *t)
     }
     mark = (struct mkperf_mark){
         .time_ns = 1002000000, .pd = 1, .kind = MKPERF_MARK_END, .id = 7, .name = "request"};
-    assert_int_equal(t->sink.ops->mark(t->sink.self, &mark, &e), MKPERF_OK);
+    assert_int_equal(t->sink.take(t->sink.self, MKPERF_ITEM(MARK, mark, &mark), &e), MKPERF_OK);
     t->totals.marks = 2;
 }
 
@@ -451,7 +453,7 @@ static void cores_out_of_step(void **state)
                         (batch % 2 == 1 ? UINT64_C(3000000) : 0);
             put(&t, s, NULL, &e);
         }
-        t.sink.ops->flush(t.sink.self, &e);
+        mkperf_sink_flush(&t.sink, &e);
     }
     finish_writer(&t);
     char *text = perf(path, "report --stdio --stats");
@@ -544,11 +546,11 @@ static void full_disk(void **state)
     assert_int_equal(put_all(&t, 10000, &e), MKPERF_ERR_OUTPUT);
     assert_non_null(strstr(e.text, "f.data.partial"));
     setrlimit(RLIMIT_FSIZE, &limit);
-    t.sink.ops->abandon(t.sink.self);
+    mkperf_sink_abandon(&t.sink);
     close_writer(&t);
     open_writer(&t, "/dev/full", 1);
     assert_int_equal(put_all(&t, 10000, &e), MKPERF_ERR_OUTPUT);
-    t.sink.ops->abandon(t.sink.self);
+    mkperf_sink_abandon(&t.sink);
     close_writer(&t);
     struct mkperf_perfdata *none;
     assert_int_equal(mkperf_perfdata_new("/nowhere/x", NULL, &none, &e), MKPERF_ERR_OUTPUT);
@@ -587,6 +589,12 @@ static enum mkperf_status keep_session(void *self, const struct mkperf_session *
     return MKPERF_OK;
 }
 
+static enum mkperf_status take_item(void *self, const struct mkperf_item *item,
+                                    struct mkperf_error *e)
+{
+    return item->kind == MKPERF_ITEM_BEGIN ? keep_session(self, item->session, e) : MKPERF_OK;
+}
+
 /* What an event counts of guests and of their host: to perf, and back. */
 static void events_of_guests(void **state)
 {
@@ -605,10 +613,9 @@ static void events_of_guests(void **state)
         {false, true, false, true, "cycles:kH", "user guest"},
     };
     static const char *const levels[] = {"user", "kernel", "host", "guest"};
-    static const struct mkperf_sink_ops ops = {.begin = keep_session};
     const unsigned n = sizeof expect / sizeof *expect;
     struct mkperf_session s = {.cores = 1, .nevents = n};
-    struct mkperf_sink sink = {.ops = &ops};
+    struct mkperf_sink sink = {.take = take_item};
     struct mkperf_symbols *symbols = mkperf_symbols_new();
     struct mkperf_perfdata *w;
     struct mkperf_error e;
@@ -627,9 +634,10 @@ static void events_of_guests(void **state)
     }
     assert_int_equal(mkperf_perfdata_new(path, symbols, &w, &e), MKPERF_OK);
     struct mkperf_sink to = mkperf_perfdata_sink(w);
-    assert_int_equal(to.ops->begin(to.self, &s, &e), MKPERF_OK);
-    assert_int_equal(to.ops->end(to.self, &(struct mkperf_totals){.complete = true}, &e),
-                     MKPERF_OK);
+    assert_int_equal(to.take(to.self, MKPERF_ITEM(BEGIN, session, &s), &e), MKPERF_OK);
+    assert_int_equal(
+        to.take(to.self, MKPERF_ITEM(END, totals, &(struct mkperf_totals){.complete = true}), &e),
+        MKPERF_OK);
     mkperf_perfdata_free(w);
     mkperf_symbols_free(symbols);
     const char *line = perf(path, "evlist -v");

@@ -34,7 +34,7 @@ static void write_many(const char *name)
         char text[64];
         snprintf(text, sizeof text, "a protection domain with a long name %u", i);
         struct mkperf_pd pd = {.thread = i + 1, .id = i, .name = text, .parent = "server"};
-        assert_int_equal(r.sink.ops->pd(r.sink.self, &pd, &r.e), MKPERF_OK);
+        assert_int_equal(r.sink.take(r.sink.self, MKPERF_ITEM(PD, pd, &pd), &r.e), MKPERF_OK);
     }
     recording_put(&r, MANY - 1, 0, 0, 7, recording_at.alpha, NULL);
     recording_end(&r, 0);
@@ -176,11 +176,16 @@ static enum mkperf_status note_end(void *self, const struct mkperf_totals *t,
     return MKPERF_OK;
 }
 
+static enum mkperf_status take_item(void *self, const struct mkperf_item *item,
+                                    struct mkperf_error *e)
+{
+    return item->kind == MKPERF_ITEM_END ? note_end(self, item->totals, e) : MKPERF_OK;
+}
+
 /* Truncated anywhere: whole records are read, and the recording is never called complete. */
 static void cut_pipes(void **state)
 {
-    static const struct mkperf_sink_ops ops = {.end = note_end};
-    struct mkperf_sink sink = {.ops = &ops};
+    struct mkperf_sink sink = {.take = take_item};
     static uint8_t bytes[1 << 16];
     struct mkperf_error e;
     size_t n, good = 0;

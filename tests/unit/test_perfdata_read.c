@@ -267,15 +267,31 @@ static void abandon(void *self)
     hear("abandon\n");
 }
 
+static enum mkperf_status take_item(void *self, const struct mkperf_item *item,
+                                    struct mkperf_error *e)
+{
+    switch (item->kind) {
+    case MKPERF_ITEM_BEGIN:
+        return begin(self, item->session, e);
+    case MKPERF_ITEM_PD:
+        return add_pd(self, item->pd, e);
+    case MKPERF_ITEM_SAMPLE:
+        return add_sample(self, item->sample, e);
+    case MKPERF_ITEM_LOST:
+        return add_lost(self, item->lost, e);
+    case MKPERF_ITEM_END:
+        return end(self, item->totals, e);
+    case MKPERF_ITEM_ABANDON:
+        abandon(self);
+        return MKPERF_OK;
+    default:
+        return MKPERF_OK;
+    }
+}
+
 static enum mkperf_status decode(size_t n, struct mkperf_error *e)
 {
-    static const struct mkperf_sink_ops ops = {.begin = begin,
-                                               .pd = add_pd,
-                                               .sample = add_sample,
-                                               .lost = add_lost,
-                                               .end = end,
-                                               .abandon = abandon};
-    struct mkperf_sink sink = {.ops = &ops, .self = NULL};
+    struct mkperf_sink sink = {.take = take_item, .splits = true, .self = NULL};
 
     nheard = 0;
     heard[0] = 0;
@@ -496,14 +512,26 @@ static void test_errors(void **state)
     expect(file.n, "test: offset 240: a sample is cut");
 }
 
+static enum mkperf_status take_item_2(void *self, const struct mkperf_item *item,
+                                      struct mkperf_error *e)
+{
+    switch (item->kind) {
+    case MKPERF_ITEM_SAMPLE:
+        return add_sample(self, item->sample, e);
+    case MKPERF_ITEM_END:
+        return end(self, item->totals, e);
+    default:
+        return MKPERF_OK;
+    }
+}
+
 /* A file of many records, through a buffer of fixed size, yields the same as memory. */
 static void test_file_equals_memory(void **state)
 {
     char path[] = "/tmp/mkperf-read-XXXXXX", *copy;
     uint64_t chain[] = {USER, 0x1000, 0x2000};
     struct mkperf_error e;
-    static const struct mkperf_sink_ops ops = {.sample = add_sample, .end = end};
-    struct mkperf_sink sink = {.ops = &ops, .self = NULL};
+    struct mkperf_sink sink = {.take = take_item_2, .splits = true, .self = NULL};
     int fd = mkstemp(path);
 
     (void)state;

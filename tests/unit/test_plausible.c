@@ -24,11 +24,23 @@ static enum mkperf_status see_end(void *self, const struct mkperf_totals *t, str
     return MKPERF_OK;
 }
 
-static const struct mkperf_sink_ops see = {.sample = see_sample, .end = see_end};
+static enum mkperf_status take_see(void *self, const struct mkperf_item *item,
+                                   struct mkperf_error *e)
+{
+    switch (item->kind) {
+    case MKPERF_ITEM_SAMPLE:
+        return see_sample(self, item->sample, e);
+    case MKPERF_ITEM_END:
+        return see_end(self, item->totals, e);
+    default:
+        return MKPERF_OK;
+    }
+}
 
 static struct mkperf_checks *begin(void)
 {
-    struct mkperf_checks *p = mkperf_checks_new((struct mkperf_sink){.ops = &see}, NULL, true);
+    struct mkperf_checks *p =
+        mkperf_checks_new((struct mkperf_sink){.take = take_see, .splits = true}, NULL, true);
     struct mkperf_sink sink = mkperf_checks_sink(p);
     struct mkperf_session session = {.kernel_elf = recording_path("kernel.elf"), .nevents = 1};
     struct mkperf_pd one = {.thread = 1, .id = 0, .name = "one", .elf = recording_path("one.elf")},
@@ -38,9 +50,9 @@ static struct mkperf_checks *begin(void)
     assert_non_null(p);
     passed = 0;
     memset(&seen, 0, sizeof seen);
-    assert_int_equal(sink.ops->begin(sink.self, &session, &e), MKPERF_OK);
-    assert_int_equal(sink.ops->pd(sink.self, &one, &e), MKPERF_OK);
-    assert_int_equal(sink.ops->pd(sink.self, &bare, &e), MKPERF_OK);
+    assert_int_equal(sink.take(sink.self, MKPERF_ITEM(BEGIN, session, &session), &e), MKPERF_OK);
+    assert_int_equal(sink.take(sink.self, MKPERF_ITEM(PD, pd, &one), &e), MKPERF_OK);
+    assert_int_equal(sink.take(sink.self, MKPERF_ITEM(PD, pd, &bare), &e), MKPERF_OK);
     return p;
 }
 
@@ -69,7 +81,7 @@ static unsigned end(struct mkperf_checks *p, unsigned samples)
     struct mkperf_totals totals = {.samples = samples, .spurious = 5};
     struct mkperf_error e;
 
-    assert_int_equal(sink.ops->end(sink.self, &totals, &e), MKPERF_OK);
+    assert_int_equal(sink.take(sink.self, MKPERF_ITEM(END, totals, &totals), &e), MKPERF_OK);
     assert_int_equal(passed, samples); /* all samples are passed on */
     assert_int_equal(seen.spurious, 5);
     assert_int_equal(seen.nsuspects, mkperf_checks_totals(p)->nsuspects);
@@ -166,7 +178,7 @@ static void many(void **state)
     for (uint32_t i = 2; i < 42; i++) {
         struct mkperf_pd pd = {
             .thread = i + 1, .id = i, .name = "x", .elf = recording_path("one.elf")};
-        assert_int_equal(sink.ops->pd(sink.self, &pd, &e), MKPERF_OK);
+        assert_int_equal(sink.take(sink.self, MKPERF_ITEM(PD, pd, &pd), &e), MKPERF_OK);
         put(p, 100 + (i * 7) % 40, i, 0, 0x10, 0);
         samples += 100 + (i * 7) % 40;
     }
@@ -181,7 +193,7 @@ static void many(void **state)
 static void kept(void **state)
 {
     struct recording r;
-    struct mkperf_sink sink = {.ops = &see};
+    struct mkperf_sink sink = {.take = take_see, .splits = true};
     const struct mkperf_totals totals = {
         .nsuspects = 2, .suspect = {{1, 100, 50, 20, 40}, {MKPERF_SUSPECT_KERNEL, 9, 8, 8, 0}}};
 

@@ -59,9 +59,20 @@ static enum mkperf_status on_end(void *self, const struct mkperf_totals *t, stru
     return MKPERF_OK;
 }
 
-static const struct mkperf_sink_ops with_reads = {
-    .reads = true, .begin = on_begin, .sample = on_sample, .end = on_end};
-static const struct mkperf_sink_ops without_reads = {.sample = on_sample};
+static enum mkperf_status take_item(void *self, const struct mkperf_item *item,
+                                    struct mkperf_error *e)
+{
+    switch (item->kind) {
+    case MKPERF_ITEM_BEGIN:
+        return on_begin(self, item->session, e);
+    case MKPERF_ITEM_SAMPLE:
+        return on_sample(self, item->sample, e);
+    case MKPERF_ITEM_END:
+        return on_end(self, item->totals, e);
+    default:
+        return MKPERF_OK;
+    }
+}
 
 static void put(const struct mkperf_sink *sink, uint32_t event, uint64_t period, uint64_t first,
                 uint64_t second)
@@ -78,7 +89,7 @@ static void put(const struct mkperf_sink *sink, uint32_t event, uint64_t period,
                               .nreads = event == 0 ? 2 : 0,
                               .reads = reads};
 
-    assert_int_equal(sink->ops->sample(sink->self, &s, &e), MKPERF_OK);
+    assert_int_equal(sink->take(sink->self, MKPERF_ITEM(SAMPLE, sample, &s), &e), MKPERF_OK);
 }
 
 /* A recording with a group of three, of which the first samples, and an event for itself. */
@@ -103,20 +114,20 @@ static void write_file(void)
     t.running_ns[3] = 1000;
     assert_int_equal(mkperf_perfdata_new(path, symbols, &w, &e), MKPERF_OK);
     struct mkperf_sink sink = mkperf_perfdata_sink(w);
-    assert_int_equal(sink.ops->begin(sink.self, &s, &e), MKPERF_OK);
-    assert_int_equal(sink.ops->pd(sink.self, &pd, &e), MKPERF_OK);
+    assert_int_equal(sink.take(sink.self, MKPERF_ITEM(BEGIN, session, &s), &e), MKPERF_OK);
+    assert_int_equal(sink.take(sink.self, MKPERF_ITEM(PD, pd, &pd), &e), MKPERF_OK);
     put(&sink, 0, 100, 50, 6);
     put(&sink, 3, 7, 0, 0);
     put(&sink, 0, 103, 0, 0);
     put(&sink, 0, 99, UINT64_C(1) << 55, 1);
-    assert_int_equal(sink.ops->end(sink.self, &t, &e), MKPERF_OK);
+    assert_int_equal(sink.take(sink.self, MKPERF_ITEM(END, totals, &t), &e), MKPERF_OK);
     mkperf_perfdata_free(w);
     mkperf_symbols_free(symbols);
 }
 
-static void read_file(const struct mkperf_sink_ops *ops)
+static void read_file(bool splits)
 {
-    struct mkperf_sink sink = {.ops = ops};
+    struct mkperf_sink sink = {.take = take_item, .splits = splits};
     struct mkperf_error e;
 
     heard[0] = '\0';
@@ -127,7 +138,7 @@ static void test_there_and_back(void **state)
 {
     (void)state;
     write_file();
-    read_file(&with_reads);
+    read_file(false);
     assert_string_equal(heard, "e0 100[1=50 2=6]\n"
                                "e3 7\n"
                                "e0 103[1=0 2=0]\n"
@@ -147,7 +158,7 @@ static void test_spread(void **state)
 {
     (void)state;
     write_file();
-    read_file(&without_reads);
+    read_file(true);
     assert_string_equal(heard, "e0 100[1=50 2=6]\ne1 50\ne2 6\n"
                                "e3 7\n"
                                "e0 103[1=0 2=0]\n"

@@ -121,15 +121,30 @@ static const char *name_back(uint32_t pd)
     return pd == MKPERF_SCHED_NOBODY ? "nobody" : back.pd[pd].name;
 }
 
+static enum mkperf_status take_item(void *self, const struct mkperf_item *item,
+                                    struct mkperf_error *e)
+{
+    switch (item->kind) {
+    case MKPERF_ITEM_BEGIN:
+        return on_begin(self, item->session, e);
+    case MKPERF_ITEM_PD:
+        return on_pd(self, item->pd, e);
+    case MKPERF_ITEM_SAMPLE:
+        return on_sample(self, item->sample, e);
+    case MKPERF_ITEM_SCHED:
+        return on_sched(self, item->sched, e);
+    case MKPERF_ITEM_READING:
+        return on_reading(self, item->reading, e);
+    case MKPERF_ITEM_END:
+        return on_end(self, item->totals, e);
+    default:
+        return MKPERF_OK;
+    }
+}
+
 static void read_back(const char *path)
 {
-    static const struct mkperf_sink_ops ops = {.begin = on_begin,
-                                               .pd = on_pd,
-                                               .sample = on_sample,
-                                               .sched = on_sched,
-                                               .queue_reading = on_reading,
-                                               .end = on_end};
-    struct mkperf_sink sink = {.ops = &ops, .self = &back};
+    struct mkperf_sink sink = {.take = take_item, .splits = true, .self = &back};
     struct mkperf_error e = {.text = ""};
 
     for (unsigned i = 0; i < 16; i++) {
@@ -250,7 +265,8 @@ static void write_story(const char *name, unsigned nevents, bool all)
                               .complete = true};
     t.sched_lost[MKPERF_LOST_RING] = 17;
     t.sched_overwritten = 5;
-    assert_int_equal(story.sink.ops->end(story.sink.self, &t, &r.e), MKPERF_OK);
+    assert_int_equal(story.sink.take(story.sink.self, MKPERF_ITEM(END, totals, &t), &r.e),
+                     MKPERF_OK);
     recording_free(&r);
 }
 

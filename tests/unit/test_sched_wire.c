@@ -79,8 +79,22 @@ static enum mkperf_status on_reading(void *self, const struct mkperf_queue_readi
     return MKPERF_OK;
 }
 
-static const struct mkperf_sink_ops sink = {
-    .begin = on_begin, .pd = on_pd, .sched = on_sched, .queue_reading = on_reading};
+static enum mkperf_status take_sink(void *self, const struct mkperf_item *item,
+                                    struct mkperf_error *e)
+{
+    switch (item->kind) {
+    case MKPERF_ITEM_BEGIN:
+        return on_begin(self, item->session, e);
+    case MKPERF_ITEM_PD:
+        return on_pd(self, item->pd, e);
+    case MKPERF_ITEM_SCHED:
+        return on_sched(self, item->sched, e);
+    case MKPERF_ITEM_READING:
+        return on_reading(self, item->reading, e);
+    default:
+        return MKPERF_OK;
+    }
+}
 
 static struct seen *seen;
 static struct fake *f;
@@ -107,7 +121,8 @@ static int begin(void **state)
     f = wire_host_fake();
     seen = calloc(1, sizeof *seen);
     assert_non_null(seen);
-    wire_host_begin(&seen->wire, (struct mkperf_sink){.ops = &sink, .self = seen}, &pds, false);
+    wire_host_begin(&seen->wire, (struct mkperf_sink){.take = take_sink, .self = seen}, &pds,
+                    false);
     fake_hello(f, 1, 77, MKPERF_PROTOCOL);
     session(1, false);
     session(1, true);

@@ -97,9 +97,9 @@ static void begin_with(const struct mkperf_sink *s, bool sched)
         {.thread = MKPERF_THREAD_IDLE, .id = 2, .name = "idle"},
     };
 
-    assert_int_equal(s->ops->begin(s->self, &session, &e), MKPERF_OK);
+    assert_int_equal(s->take(s->self, MKPERF_ITEM(BEGIN, session, &session), &e), MKPERF_OK);
     for (unsigned i = 0; i < 3; i++) {
-        assert_int_equal(s->ops->pd(s->self, &pd[i], &e), MKPERF_OK);
+        assert_int_equal(s->take(s->self, MKPERF_ITEM(PD, pd, &pd[i]), &e), MKPERF_OK);
     }
 }
 
@@ -118,7 +118,7 @@ static void add(const struct mkperf_sink *s, unsigned times, struct mkperf_sampl
     for (unsigned i = 0; i < times; i++) {
         sample.time_ns = now += 1000000;
         sample.core = i % 2;
-        assert_int_equal(s->ops->sample(s->self, &sample, &e), MKPERF_OK);
+        assert_int_equal(s->take(s->self, MKPERF_ITEM(SAMPLE, sample, &sample), &e), MKPERF_OK);
     }
 }
 
@@ -135,8 +135,8 @@ static void mark(const struct mkperf_sink *s)
         {3000000, 2, MKPERF_MARK_BEGIN, 1, "forever"},
     };
 
-    for (size_t i = 0; s->ops->mark != NULL && i < sizeof marks / sizeof *marks; i++) {
-        assert_int_equal(s->ops->mark(s->self, &marks[i], &e), MKPERF_OK);
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        assert_int_equal(s->take(s->self, MKPERF_ITEM(MARK, mark, &marks[i]), &e), MKPERF_OK);
     }
 }
 
@@ -165,8 +165,8 @@ static void feed(const struct mkperf_sink *s)
                                .kernel_pc = at.handle,
                                .pc = at.leaf,
                                .callers = &chain});
-    for (unsigned i = 0; i < 2 && s->ops->lost != NULL; i++) {
-        assert_int_equal(s->ops->lost(s->self, &lost[i], &e), MKPERF_OK);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(s->take(s->self, MKPERF_ITEM(LOST, lost, &lost[i]), &e), MKPERF_OK);
     }
     add(s, 4,
         (struct mkperf_sample){.period = 1000,
@@ -176,7 +176,7 @@ static void feed(const struct mkperf_sink *s)
     add(s, 1, (struct mkperf_sample){.period = 1000, .pd = 1, .pc = 0x1234, .callers = &served});
     add(s, 2, (struct mkperf_sample){.period = 1000, .pd = 2, .flags = MKPERF_SAMPLE_NO_USER});
     add(s, 2, (struct mkperf_sample){.period = 25, .pd = 0, .event = 1, .pc = at.middle});
-    assert_int_equal(s->ops->end(s->self, &totals, &e), MKPERF_OK);
+    assert_int_equal(s->take(s->self, MKPERF_ITEM(END, totals, &totals), &e), MKPERF_OK);
 }
 
 static char *read_file(const char *path, size_t *size)
@@ -263,7 +263,7 @@ static void flame_graphs(void **state)
     free(write_as("flamegraph", "upward.svg", (struct mkperf_export){.upward = true}, NULL));
 
     struct mkperf_profile base = {.places = {.inlined = true}};
-    struct mkperf_sink sink = {.ops = &mkperf_profile_ops, .self = &base};
+    struct mkperf_sink sink = mkperf_profile_sink(&base);
     feed(&sink);
     text = write_as("flamegraph", "diff.svg",
                     (struct mkperf_export){.base = &base, .base_name = "older"}, NULL);
@@ -411,7 +411,8 @@ static void cpuprofile(void **state)
     begin(&out.sink);
     add(&out.sink, 1, (struct mkperf_sample){.period = 3000, .pd = 0, .pc = at.leaf});
     add(&out.sink, 1, (struct mkperf_sample){.period = 1000, .pd = 0, .pc = at.middle});
-    assert_int_equal(out.sink.ops->end(out.sink.self, &totals, &e), MKPERF_OK);
+    assert_int_equal(out.sink.take(out.sink.self, MKPERF_ITEM(END, totals, &totals), &e),
+                     MKPERF_OK);
     mkperf_output_free(&out);
     text = read_file(path, NULL);
     cpuprofile_times(text, 2, weighted); /* node 2 is the PD */
@@ -439,13 +440,12 @@ static void later_events(void **state)
         struct mkperf_export x = {.path = path, .input = "", .event = "instructions"};
         assert_int_equal(mkperf_format_open(&mkperf_formats[i], &x, &out, &e), MKPERF_OK);
         const struct mkperf_sink *s = &out.sink;
-        assert_int_equal(s->ops->begin(s->self, &session, &e), MKPERF_OK);
-        assert_int_equal(s->ops->pd(s->self, &pd, &e), MKPERF_OK);
+        assert_int_equal(s->take(s->self, MKPERF_ITEM(BEGIN, session, &session), &e), MKPERF_OK);
+        assert_int_equal(s->take(s->self, MKPERF_ITEM(PD, pd, &pd), &e), MKPERF_OK);
         session.event[session.nevents++] = (struct mkperf_event){.name = "instructions"};
-        assert_non_null(s->ops->events);
-        assert_int_equal(s->ops->events(s->self, &session, &e), MKPERF_OK);
-        assert_int_equal(mkperf_sink_sample(s, &sample, &e), MKPERF_OK);
-        assert_int_equal(s->ops->end(s->self, &totals, &e), MKPERF_OK);
+        assert_int_equal(s->take(s->self, MKPERF_ITEM(EVENTS, session, &session), &e), MKPERF_OK);
+        assert_int_equal(s->take(s->self, MKPERF_ITEM(SAMPLE, sample, &sample), &e), MKPERF_OK);
+        assert_int_equal(s->take(s->self, MKPERF_ITEM(END, totals, &totals), &e), MKPERF_OK);
         mkperf_output_free(&out);
     }
 }
@@ -467,8 +467,10 @@ static void nothing_in_it(void **state)
         snprintf(path, sizeof path, "%s/empty.%s", dir, mkperf_formats[i].name);
         struct mkperf_export x = {.path = path, .input = ""};
         assert_int_equal(mkperf_format_open(&mkperf_formats[i], &x, &out, &e), MKPERF_OK);
-        assert_int_equal(out.sink.ops->begin(out.sink.self, &session, &e), MKPERF_OK);
-        assert_int_equal(out.sink.ops->end(out.sink.self, &totals, &e), MKPERF_OK);
+        assert_int_equal(out.sink.take(out.sink.self, MKPERF_ITEM(BEGIN, session, &session), &e),
+                         MKPERF_OK);
+        assert_int_equal(out.sink.take(out.sink.self, MKPERF_ITEM(END, totals, &totals), &e),
+                         MKPERF_OK);
         mkperf_output_free(&out);
         assert_int_equal(access(path, R_OK), 0);
     }
@@ -494,9 +496,7 @@ static void nothing_is_left_of_what_was_given_up(void **state)
         struct mkperf_export x = {.path = path, .input = ""};
         assert_int_equal(mkperf_format_open(&mkperf_formats[i], &x, &out, &e), MKPERF_OK);
         begin(&out.sink);
-        if (out.sink.ops->abandon != NULL) {
-            out.sink.ops->abandon(out.sink.self);
-        }
+        mkperf_sink_abandon(&out.sink);
         mkperf_output_free(&out);
         struct stat st;
         assert_int_equal(stat(path, &st), 0);
@@ -522,12 +522,9 @@ static void says_that_the_disk_is_full(void **state)
             continue;
         }
         begin_with(&out.sink, true); /* some formats show nothing else */
-        e.status = MKPERF_OK;
-        if (out.sink.ops->sample != NULL) {
-            e.status = out.sink.ops->sample(out.sink.self, &sample, &e);
-        }
+        e.status = out.sink.take(out.sink.self, MKPERF_ITEM(SAMPLE, sample, &sample), &e);
         if (e.status == MKPERF_OK) {
-            e.status = out.sink.ops->end(out.sink.self, &totals, &e);
+            e.status = out.sink.take(out.sink.self, MKPERF_ITEM(END, totals, &totals), &e);
         }
         assert_int_equal(e.status, MKPERF_ERR_OUTPUT);
         mkperf_output_free(&out);

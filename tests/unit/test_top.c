@@ -20,7 +20,7 @@ static void start(struct top_counts *c, double window_s)
 
     *c = (struct top_counts){.pds = pds, .window_ns = (uint64_t)(window_s * 1e9)};
     sink = top_counts_sink(c);
-    assert_int_equal(sink.ops->begin(c, &session, &e), MKPERF_OK);
+    assert_int_equal(sink.take(sink.self, MKPERF_ITEM(BEGIN, session, &session), &e), MKPERF_OK);
 }
 
 static void put(struct top_counts *c, double time_s, uint32_t pd, uint64_t pc, uint64_t period)
@@ -33,7 +33,7 @@ static void put(struct top_counts *c, double time_s, uint32_t pd, uint64_t pc, u
     struct mkperf_sink sink = top_counts_sink(c);
     struct mkperf_error e;
 
-    assert_int_equal(sink.ops->sample(c, &s, &e), MKPERF_OK);
+    assert_int_equal(sink.take(sink.self, MKPERF_ITEM(SAMPLE, sample, &s), &e), MKPERF_OK);
 }
 
 static uint64_t shown(const struct top_counts *c, const char *pd, uint32_t *functions)
@@ -92,7 +92,7 @@ static void put_called(struct top_counts *c, double time_s, uint32_t pd, uint32_
     struct mkperf_sink sink = top_counts_sink(c);
     struct mkperf_error e;
 
-    assert_int_equal(sink.ops->sample(c, &s, &e), MKPERF_OK);
+    assert_int_equal(sink.take(sink.self, MKPERF_ITEM(SAMPLE, sample, &s), &e), MKPERF_OK);
 }
 
 /* Who is charged, by whom, in the window; sums are exact. */

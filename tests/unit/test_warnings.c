@@ -110,12 +110,12 @@ static void make(const char *name)
     }
     for (unsigned i = 0; i < 2; i++) {
         assert_int_equal(mkperf_sink_sample(&sink, &sample, &e), MKPERF_OK);
-        assert_int_equal(sink.ops->sched(sink.self, &run, &e), MKPERF_OK);
+        assert_int_equal(sink.take(sink.self, MKPERF_ITEM(SCHED, sched, &run), &e), MKPERF_OK);
         sample.time_ns = run.time_ns += 500000;
         run.to = 1 - run.to;
         run.from = 1 - run.from;
     }
-    assert_int_equal(sink.ops->end(sink.self, &totals, &e), MKPERF_OK);
+    assert_int_equal(sink.take(sink.self, MKPERF_ITEM(END, totals, &totals), &e), MKPERF_OK);
     mkperf_perfdata_free(writer);
     mkperf_symbols_free(symbols);
 }

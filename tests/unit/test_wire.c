@@ -55,8 +55,22 @@ static enum mkperf_status on_lost(void *self, const struct mkperf_lost *l, struc
     return MKPERF_OK;
 }
 
-static const struct mkperf_sink_ops sink = {
-    .begin = on_begin, .pd = on_pd, .sample = on_sample, .lost = on_lost};
+static enum mkperf_status take_sink(void *self, const struct mkperf_item *item,
+                                    struct mkperf_error *e)
+{
+    switch (item->kind) {
+    case MKPERF_ITEM_BEGIN:
+        return on_begin(self, item->session, e);
+    case MKPERF_ITEM_PD:
+        return on_pd(self, item->pd, e);
+    case MKPERF_ITEM_SAMPLE:
+        return on_sample(self, item->sample, e);
+    case MKPERF_ITEM_LOST:
+        return on_lost(self, item->lost, e);
+    default:
+        return MKPERF_OK;
+    }
+}
 
 /* asks: names are settled when the test requests it. */
 static struct seen *begin_asking(bool asks)
@@ -65,7 +79,9 @@ static struct seen *begin_asking(bool asks)
     struct seen *seen = calloc(1, sizeof *seen);
 
     assert_non_null(seen);
-    wire_host_begin(&seen->wire, (struct mkperf_sink){.ops = &sink, .self = seen}, &pds, asks);
+    wire_host_begin(&seen->wire,
+                    (struct mkperf_sink){.take = take_sink, .splits = true, .self = seen}, &pds,
+                    asks);
     return seen;
 }
 

@@ -53,7 +53,20 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
     return MKPERF_OK;
 }
 
-static const struct mkperf_sink_ops sink = {.begin = on_begin, .pd = on_pd, .sample = on_sample};
+static enum mkperf_status take_sink(void *self, const struct mkperf_item *item,
+                                    struct mkperf_error *e)
+{
+    switch (item->kind) {
+    case MKPERF_ITEM_BEGIN:
+        return on_begin(self, item->session, e);
+    case MKPERF_ITEM_PD:
+        return on_pd(self, item->pd, e);
+    case MKPERF_ITEM_SAMPLE:
+        return on_sample(self, item->sample, e);
+    default:
+        return MKPERF_OK;
+    }
+}
 
 static void on_warning(void *self, const char *text)
 {
@@ -73,7 +86,9 @@ static struct seen *begin(bool asks, const char *system)
                                           .self = seen};
 
     assert_non_null(seen);
-    wire_host_begin(&seen->wire, (struct mkperf_sink){.ops = &sink, .self = seen}, &pds, asks);
+    wire_host_begin(&seen->wire,
+                    (struct mkperf_sink){.take = take_sink, .splits = true, .self = seen}, &pds,
+                    asks);
     return seen;
 }
 
