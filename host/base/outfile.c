@@ -70,6 +70,7 @@ enum mkperf_status mkperf_outfile_open(struct mkperf_outfile *o, const char *pat
                 ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
                 : open(o->partial ? o->partial : o->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
                        private ? PRIVATE : PUBLIC);
+    o->kept = private;
     o->keep_old = private && o->partial != NULL;
     if (o->fd >= 0 && o->keep_old) {
         (void)fchmod(o->fd, PRIVATE); /* a file that was left there may be readable by others */
@@ -82,7 +83,7 @@ enum mkperf_status mkperf_outfile_adopt(struct mkperf_outfile *o, const char *fr
                                         const char *path, struct mkperf_error *e)
 {
     *o = (struct mkperf_outfile){
-        .fd = -1, .path = mkperf_xstrdup(path), .partial = mkperf_xstrdup(from)};
+        .fd = -1, .path = mkperf_xstrdup(path), .partial = mkperf_xstrdup(from), .kept = true};
     o->buffer = mkperf_xcalloc(1, MKPERF_OUTFILE_BUFFER);
     o->written = n;
     o->fd = open(from, O_RDWR | O_CLOEXEC);
@@ -170,8 +171,13 @@ void mkperf_outfile_close(struct mkperf_outfile *o)
     for (unsigned i = 0; i < OPEN_FILES; i++) {
         open_files[i] = open_files[i] != o ? open_files[i] : NULL;
     }
-    if (o->fd >= 0) {
+    bool unfinished = o->fd >= 0 || o->error.status != MKPERF_OK;
+    if (unfinished && o->kept) {
         mkperf_outfile_flush(o);
+    } else if (unfinished && o->partial != NULL) {
+        unlink(o->partial);
+    }
+    if (o->fd >= 0) {
         close(o->fd);
     }
     o->fd = -1;
@@ -212,18 +218,16 @@ enum mkperf_status mkperf_printout_close(struct mkperf_printout *p, struct mkper
     }
     (void)fclose(p->to); /* the file keeps an error of its stream */
     p->to = NULL;
+    p->file.kept = p->file.written > 0;
     if (e->status == MKPERF_OK && mkperf_outfile_status(&p->file, e) == MKPERF_OK) {
         return mkperf_outfile_finish(&p->file, e);
     }
     /* The file is not complete. It keeps its temporary name, unless it is empty. */
-    if (p->file.partial != NULL && p->file.written > 0) {
+    if (p->file.partial != NULL && p->file.kept) {
         const struct mkperf_error why = *e;
         mkperf_error_set(e, why.status, "%s; what was printed until then is in %s", why.text,
                          p->file.partial);
-    } else if (p->file.partial != NULL) {
-        unlink(p->file.partial);
     }
-    p->file.used = 0;
     mkperf_outfile_close(&p->file);
     return e->status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A file being written: one large buffer, patches, and the right name only when it is whole.
+ * A file being written: one large buffer, patches, and the right name only when it is whole. A recording that is not finished keeps
+ * its temporary name; another file is removed.
  *
  * Owns: the descriptor, the buffer, the temporary name, and the first error, which is sticky: after it nothing is written, so
  * that writers ask once for a whole record or more (mkperf_outfile_status). Used by sinks and for raw captures. What is in the
@@ -17,8 +18,9 @@ enum { MKPERF_OUTFILE_BUFFER = 256 * 1024 };
 struct mkperf_outfile {
     int fd; /* -1: closed */
     char *path;
-    bool stream;      /* a pipe or standard output: nothing can be patched */
-    bool keep_old;    /* an older file of that name is kept when this one is finished */
+    bool stream;   /* a pipe or standard output: nothing can be patched */
+    bool keep_old; /* an older file of that name is kept when this one is finished */
+    bool kept; /* what was written is kept if the file is not finished; otherwise it is removed */
     char *partial;    /* the name until the file is finished; NULL: the file is written in place */
     uint64_t written; /* bytes that the kernel has taken */
     uint64_t passed;  /* bytes that left the buffer; a filter can write fewer */
@@ -87,7 +89,7 @@ void mkperf_outfile_patch(struct mkperf_outfile *o, uint64_t offset, const void 
 /* Flushes, closes and gives the file its name, unless there was an error. */
 enum mkperf_status mkperf_outfile_finish(struct mkperf_outfile *o, struct mkperf_error *e);
 
-/* Closes without renaming: the written part stays under the temporary name. Idempotent. */
+/* Closes without renaming: the written part of a recording stays under the temporary name. Idempotent. */
 void mkperf_outfile_close(struct mkperf_outfile *o);
 
 /*
@@ -118,8 +120,8 @@ enum mkperf_status mkperf_printout_close(struct mkperf_printout *p, struct mkper
  * A text being written: numbers, JSON, and strings quoted for JSON and XML.
  *
  * Owns: the output file, whose first error is sticky, so that writers need not check every write. Used by the text sinks, and by
- * commands for rows that programs read. `out` is opened with mkperf_outfile_open. Strings of any bytes become valid UTF-8: invalid bytes, and characters that are not
- * printable, become U+FFFD. A file that is not finished is removed.
+ * commands for rows that programs read. `out` is opened, finished and closed as any output file. Strings of any bytes become valid
+ * UTF-8: invalid bytes, and characters that are not printable, become U+FFFD.
  */
 
 struct mkperf_textout {
@@ -131,9 +133,6 @@ struct mkperf_textout {
         separator; /* Not NULL: mkperf_json writes values with this text between them, and no JSON. */
     char last;     /* the last byte that was written */
 };
-
-enum mkperf_status mkperf_textout_finish(struct mkperf_textout *t, struct mkperf_error *e);
-void mkperf_textout_discard(struct mkperf_textout *t); /* idempotent, also after finish */
 
 void mkperf_textout_put(struct mkperf_textout *t, const void *p, size_t n);
 void mkperf_textout_puts(struct mkperf_textout *t, const char *s);

@@ -4,26 +4,6 @@
 
 #include <math.h>
 
-enum mkperf_status mkperf_textout_finish(struct mkperf_textout *t, struct mkperf_error *e)
-{
-    char *partial = mkperf_xstrdup(t->out.partial);
-
-    if (mkperf_outfile_finish(&t->out, e) != MKPERF_OK && partial != NULL) {
-        unlink(partial);
-    }
-    free(partial);
-    return t->out.error.status;
-}
-
-void mkperf_textout_discard(struct mkperf_textout *t)
-{
-    if (t->out.fd >= 0 && t->out.partial != NULL) {
-        unlink(t->out.partial);
-    }
-    t->out.used = 0;
-    mkperf_outfile_close(&t->out);
-}
-
 void mkperf_textout_put(struct mkperf_textout *t, const void *p, size_t n)
 {
     if (n > 0) {

@@ -298,9 +298,7 @@ static enum mkperf_status run_diff(void *self, const struct mkperf_args *args,
                 c->ncases, c->failed);
             mkperf_textout_puts(&t, c->case_text);
             mkperf_textout_puts(&t, "  </testsuite>\n</testsuites>\n");
-            if (mkperf_textout_finish(&t, e) != MKPERF_OK) {
-                mkperf_textout_discard(&t);
-            }
+            (void)mkperf_outfile_finish(&t.out, e);
         }
         if (e->status == MKPERF_OK && mkperf_stdout_flush(e) == MKPERF_OK && c->failed != 0) {
             mkperf_error_set(e, MKPERF_ERR_FAILED, "%u row%s grew by more than %g %%", c->failed,

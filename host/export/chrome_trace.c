@@ -140,7 +140,7 @@ static enum mkperf_status chrome_end(struct chrome *c, const struct mkperf_total
                 totals->sched_events, lost, c->analysis->gaps);
     mkperf_places_warnings(&c->places, totals, put_warning_event, c);
     mkperf_textout_puts(&c->text, "}}\n");
-    return mkperf_textout_finish(&c->text, e);
+    return mkperf_outfile_finish(&c->text.out, e);
 }
 
 static enum mkperf_status put_event(void *self, const struct mkperf_item *item,
@@ -177,7 +177,7 @@ static void chrome_free(void *self)
 {
     struct chrome *c = self;
 
-    mkperf_textout_discard(&c->text);
+    mkperf_outfile_close(&c->text.out);
     mkperf_analysis_free(c->analysis);
     mkperf_places_free(&c->places);
     free(c);

@@ -102,14 +102,14 @@ static enum mkperf_status profiled_whole(void *self, struct mkperf_error *e)
     if (o->export.warnings != NULL) {
         mkperf_places_warn(&o->profile.places, o->export.warnings);
     }
-    return o->text.over != NULL ? MKPERF_OK : mkperf_textout_finish(&o->text, e);
+    return o->text.over != NULL ? MKPERF_OK : mkperf_outfile_finish(&o->text.out, e);
 }
 
 static void profiled_free(void *self)
 {
     struct profiled_output *o = self;
 
-    mkperf_textout_discard(&o->text);
+    mkperf_outfile_close(&o->text.out);
     mkperf_profile_free(&o->profile);
     free(o);
 }

@@ -281,7 +281,7 @@ static enum mkperf_status put_line(void *self, const struct mkperf_item *item,
         if (j->warnings != NULL) {
             mkperf_places_warn(&j->places, j->warnings);
         }
-        return mkperf_textout_finish(t, e);
+        return mkperf_outfile_finish(&t->out, e);
     default:
         break;
     }
@@ -292,7 +292,7 @@ static void jsonl_free(void *self)
 {
     struct jsonl *j = self;
 
-    mkperf_textout_discard(&j->text);
+    mkperf_outfile_close(&j->text.out);
     mkperf_places_free(&j->places);
     free(j);
 }
