@@ -12,46 +12,38 @@ static const struct range {
     {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
 };
 
-/* The first byte of a character, its length, and the range of its second byte (Unicode 15, table 3-7). */
-static const struct form {
-    uint8_t first, last, n, from, to;
-} forms[] = {
-    {0xc2, 0xdf, 2, 0x80, 0xbf}, {0xe0, 0xe0, 3, 0xa0, 0xbf}, {0xe1, 0xec, 3, 0x80, 0xbf},
-    {0xed, 0xed, 3, 0x80, 0x9f}, {0xee, 0xef, 3, 0x80, 0xbf}, {0xf0, 0xf0, 4, 0x90, 0xbf},
-    {0xf1, 0xf3, 4, 0x80, 0xbf}, {0xf4, 0xf4, 4, 0x80, 0x8f},
-};
+/* Returns the length of the UTF-8 sequence at s, or 0, and stores its code point (Unicode 15, table 3-7). */
+static size_t decode(const char *s, uint32_t *c)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* of a sequence of this length */
+    unsigned char first = (unsigned char)s[0];
+    size_t n = first < 0x80 ? 1 : first < 0xc0 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+
+    *c = n > 1 ? first & 0xffU >> (n + 1) : first;
+    for (size_t i = 1; i < n; i++) {
+        if ((s[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+        *c = *c << 6 | ((unsigned char)s[i] & 0x3f);
+    }
+    bool surrogate = *c >= 0xd800 && *c < 0xe000, noncharacter = *c == 0xfffe || *c == 0xffff;
+    return *c < least[n] || *c > 0x10ffff || first >= 0xf8 || surrogate || noncharacter ? 0 : n;
+}
 
 size_t mkperf_utf8(const char *s)
 {
-    const uint8_t *p = (const uint8_t *)s;
+    uint32_t c;
 
-    if (p[0] < 0x80) {
-        return 1;
-    }
-    for (const struct form *f = forms; f < forms + sizeof forms / sizeof *forms; f++) {
-        if (p[0] >= f->first && p[0] <= f->last && p[1] >= f->from && p[1] <= f->to) {
-            size_t n = 2;
-            while (n < f->n && (p[n] & 0xc0) == 0x80) {
-                n++;
-            }
-            bool noncharacter = p[0] == 0xef && p[1] == 0xbf && p[2] >= 0xbe;
-            return n == f->n && !noncharacter ? n : 0;
-        }
-    }
-    return 0;
+    return decode(s, &c);
 }
 
 size_t mkperf_printable_char(const char *s)
 {
-    size_t n = mkperf_utf8(s);
-    uint32_t c = (unsigned char)s[0]; /* the code point */
+    uint32_t c;
+    size_t n = decode(s, &c);
 
     if (n == 1) { /* most characters are one byte */
-        return (unsigned char)*s >= 0x20 && *s != 0x7f ? 1 : 0;
-    }
-    c = n > 1 ? c & 0x7fU >> n : c;
-    for (size_t i = 1; i < n; i++) {
-        c = c << 6 | ((unsigned char)s[i] & 0x3f);
+        return c >= 0x20 && c != 0x7f ? 1 : 0;
     }
     for (size_t i = 0; i < sizeof invisible / sizeof *invisible; i++) {
         if (c >= invisible[i].first && c <= invisible[i].last) {

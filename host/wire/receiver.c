@@ -10,25 +10,16 @@ void mkperf_receiver_init(struct mkperf_receiver *w, const struct mkperf_receive
     *w = (struct mkperf_receiver){.ops = ops, .self = self};
 }
 
-/* Returns whether all of p reads as text: printing characters, white space, terminal control,
- * UTF-8. */
+/* Returns whether all of p reads as text: printing characters, white space, terminal control, UTF-8. A byte 0 follows it. */
 static bool is_text(const uint8_t *p, size_t n)
 {
-    size_t i = 0;
+    const char *s = (const char *)p, *end = s + n;
 
-    while (i < n) {
-        uint8_t c = p[i++];
-        if ((c >= 0x20 && c < 0x7f) || (c >= '\a' && c <= '\r') || c == 0x1b) {
-            continue;
-        }
-        size_t more = c >= 0xc2 && c <= 0xdf ? 1 : c >= 0xe0 && c <= 0xef ? 2 : 3; /* UTF-8 */
-        if (c < 0xc2 || c > 0xf4 || more > n - i) {
+    for (size_t length; s < end; s += length) {
+        length = mkperf_utf8(s);
+        if (length == 0 || *s == 0x7f ||
+            ((unsigned char)*s < 0x20 && *s != 0x1b && (*s < '\a' || *s > '\r'))) {
             return false;
-        }
-        for (; more > 0; more--) {
-            if ((p[i++] & 0xc0) != 0x80) {
-                return false;
-            }
         }
     }
     return true;
@@ -77,7 +68,7 @@ static enum mkperf_status take_chunk(struct mkperf_receiver *w, uint8_t *p, size
 static void store(struct mkperf_receiver *w, const uint8_t *p, size_t n)
 {
     while (n > 0) {
-        size_t room = sizeof w->chunk - w->n;
+        size_t room = MKPERF_FRAME_BYTES - w->n;
         size_t part = n < room ? n : room;
         if (part == 0) {
             pass_on_text(w, w->chunk + w->shown, w->n - w->shown);
@@ -86,6 +77,7 @@ static void store(struct mkperf_receiver *w, const uint8_t *p, size_t n)
         }
         memcpy(w->chunk + w->n, p, part);
         w->n += part;
+        w->chunk[w->n] = 0;
         p += part;
         n -= part;
     }

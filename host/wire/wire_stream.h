@@ -62,13 +62,13 @@ struct mkperf_receiver {
     const struct mkperf_receiver_ops *ops;
     void *self;
     uint64_t bytes, frames;
-    uint64_t noise;       /* chunks that were neither a frame nor text */
-    uint64_t noise_bytes; /* bytes of noise */
-    bool numbered;        /* `next` is known */
-    uint16_t next;        /* the sequence number that is expected next */
-    size_t n;             /* bytes in `chunk`, whose end has not arrived */
-    size_t shown;         /* bytes of them that were already passed on as text */
-    uint8_t chunk[MKPERF_FRAME_BYTES];
+    uint64_t noise;                        /* chunks that were neither a frame nor text */
+    uint64_t noise_bytes;                  /* bytes of noise */
+    bool numbered;                         /* `next` is known */
+    uint16_t next;                         /* the sequence number that is expected next */
+    size_t n;                              /* bytes in `chunk`, whose end has not arrived */
+    size_t shown;                          /* bytes of them that were already passed on as text */
+    uint8_t chunk[MKPERF_FRAME_BYTES + 1]; /* a byte 0 follows the others */
 };
 
 void mkperf_receiver_init(struct mkperf_receiver *w, const struct mkperf_receiver_ops *ops,
