@@ -2,20 +2,17 @@
 /* Owns: the options and sequences of coloured text, and the choice of PDs' colours. See colour.h. */
 #include "colour.h"
 
-/* The group's self is the enum mkperf_colour. */
-#define WHEN                                                                              \
-    {                                                                                     \
-        .how = MKPERF_STORE_WORD, .min = MKPERF_COLOUR_AUTO, .none = MKPERF_COLOUR_ALWAYS \
-    }
-
+/* The group's self is the enum mkperf_colour, of which the first value is that of the first word. */
 const struct mkperf_option mkperf_colour_options[] = {
     MKPERF_OPTION(
         0, "color",
         "shares in red from 5 per cent on, in green from 0.5 on: auto (on a terminal, unless "
         "NO_COLOR is set; the default), always (also without WHEN), never",
-        MKPERF_TAKES(WORD, "[WHEN]"), .words = "auto always never", .store = WHEN),
+        MKPERF_TAKES(WORD, "[WHEN]"), .words = "auto always never",
+        .store = {.how = MKPERF_STORE_WORD, .none = MKPERF_COLOUR_ALWAYS}),
     MKPERF_OPTION(0, "stdio-color", "the same, as perf calls it", MKPERF_TAKES(WORD, "WHEN"),
-                  .words = "auto always never", .store = WHEN),
+                  .words = "auto always never",
+                  .store = {.how = MKPERF_STORE_WORD, .none = MKPERF_COLOUR_ALWAYS}),
     {.letter = 0},
 };
 

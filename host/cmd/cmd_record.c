@@ -236,7 +236,7 @@ static enum mkperf_status finish_file(struct record *rec, enum mkperf_status rec
     }
     MKPERF_TRY(
         mkperf_sink_finish(&sink, mkperf_stream_finish(r->stream, e), &r->stream->totals, e));
-    MKPERF_TRY(r->raw.path != NULL ? mkperf_outfile_finish(&r->raw, e) : MKPERF_OK);
+    MKPERF_TRY(r->link.raw.path != NULL ? mkperf_outfile_finish(&r->link.raw, e) : MKPERF_OK);
     *e = why;
     return received;
 }
@@ -255,7 +255,7 @@ static enum mkperf_status record_target(struct record *rec, struct mkperf_error 
     MKPERF_TRY(mkperf_recorder_init(r, false, e));
     MKPERF_TRY(mkperf_perfdata_new(o->output, r->symbols, &r->perfdata, e));
     mkperf_perfdata_compress(r->perfdata, (int)o->compression);
-    MKPERF_TRY(o->raw != NULL ? mkperf_outfile_open(&r->raw, o->raw, true, e) : MKPERF_OK);
+    MKPERF_TRY(o->raw != NULL ? mkperf_outfile_open(&r->link.raw, o->raw, true, e) : MKPERF_OK);
     rec->checks = mkperf_checks_new(mkperf_perfdata_sink(r->perfdata), r->symbols, true);
     rec->only.to = mkperf_checks_sink(rec->checks);
     rec->only.cores =

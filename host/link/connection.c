@@ -11,35 +11,14 @@
 
 #include <mkperf/frame.h>
 
-static const double PAUSE_SLICE_S = 0.1; /* how soon a pause notices that the user stops it */
-
-void mkperf_peer_say(const struct mkperf_peer *l, const char *format, ...)
-{
-    char text[1280];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (l->source.notice != NULL) {
-        l->source.notice(l->source.self, text);
-    }
-}
-
 bool mkperf_peer_stopped(const struct mkperf_peer *l)
 {
-    return l->stop != NULL && *l->stop != 0;
+    return l->source.stop != NULL && *l->source.stop != 0;
 }
 
 bool mkperf_peer_pause(const struct mkperf_peer *l, double seconds)
 {
-    double until = mkperf_now_s() + seconds, left;
-
-    while (!mkperf_peer_stopped(l) && (left = until - mkperf_now_s()) > 0) {
-        mkperf_poll(NULL, 0,
-                    left < PAUSE_SLICE_S ? (int)(1000 * left) + 1 : (int)(1000 * PAUSE_SLICE_S));
-    }
-    return mkperf_peer_stopped(l);
+    return mkperf_source_wait(&l->source, -1, 0, seconds) == EINTR;
 }
 
 void mkperf_peer_control(struct mkperf_peer *l, const mkperf_ToHost *m)
@@ -227,7 +206,6 @@ enum mkperf_status mkperf_peer_init(struct mkperf_peer *l,
     l->options = options;
     l->ops = ops;
     l->self = self;
-    l->stop = stop;
     (void)gethostname(host, sizeof host - 1);
     snprintf(l->name, sizeof l->name, "%.8s@%.12s:%d", user != NULL ? user : "host", host,
              (int)getpid());
@@ -242,6 +220,9 @@ enum mkperf_status mkperf_peer_init(struct mkperf_peer *l,
 void mkperf_peer_end(struct mkperf_peer *l)
 {
     mkperf_source_end(&l->source);
+    if (l->raw.path != NULL) {
+        mkperf_outfile_close(&l->raw);
+    }
     mbedtls_platform_zeroize(&l->key, sizeof l->key);
     mbedtls_platform_zeroize(l->mac_out, sizeof l->mac_out);
     mbedtls_platform_zeroize(l->mac_in, sizeof l->mac_in);
@@ -261,10 +242,10 @@ enum mkperf_status mkperf_peer_pump(struct mkperf_peer *l, int timeout_ms, struc
         bool closed = l->state == MKPERF_PEER_SEALED && l->source.ops->network;
         uint64_t noise = l->receiver.noise;
         l->heard_s = mkperf_now_s();
-        if ((l->ops->bytes != NULL && l->ops->bytes(l->self, l->buffer, n, e) != MKPERF_OK) ||
-            mkperf_receiver_push(&l->receiver, l->buffer, n, e) != MKPERF_OK) {
-            return e->status;
+        if (l->raw.path != NULL) {
+            mkperf_outfile_write(&l->raw, l->buffer, n);
         }
+        MKPERF_TRY(mkperf_receiver_push(&l->receiver, l->buffer, n, e));
         if (closed && (l->foreign || l->receiver.noise != noise)) {
             l->foreign = false;
             return mkperf_source_demand(
@@ -284,9 +265,8 @@ static enum mkperf_status put_frame(struct mkperf_peer *l, const mkperf_ToTarget
     uint8_t message[MKPERF_MESSAGE_BYTES], frame[MKPERF_FRAME_BYTES];
     pb_ostream_t out = pb_ostream_from_buffer(message, MKPERF_CONTENT_BYTES);
 
-    if (!pb_encode(&out, mkperf_ToTarget_fields, m)) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "a request that does not fit one message");
-    }
+    MKPERF_FAIL_IF(!pb_encode(&out, mkperf_ToTarget_fields, m), e, MKPERF_ERR_USAGE,
+                   "a request that does not fit one message");
     size_t n = out.bytes_written;
     l->number_out = m->which_msg == mkperf_ToTarget_hello_tag ? l->sequence : l->number_out + 1;
     if (l->state == MKPERF_PEER_SEALED) {
@@ -312,9 +292,7 @@ enum mkperf_status mkperf_peer_ask(struct mkperf_peer *l, mkperf_ToTarget *m, do
     MKPERF_TRY(mkperf_peer_send(l, m, e));
     while (!l->answered) {
         double now = mkperf_now_s();
-        if (now - begin > patience_s) {
-            return mkperf_error_set(e, MKPERF_ERR_SILENT, "%s", "");
-        }
+        MKPERF_FAIL_IF(now - begin > patience_s, e, MKPERF_ERR_SILENT, "%s", "");
         if (repeat_s > 0 && now - sent >= repeat_s) {
             sent = now;
             MKPERF_TRY(put_frame(l, m, e));

@@ -14,6 +14,7 @@
 #ifndef MKPERF_HOST_LINK_CONNECTION_H
 #define MKPERF_HOST_LINK_CONNECTION_H
 
+#include "base/outfile.h"
 #include "base/process.h"
 #include "wire/wire_stream.h"
 #include <mkperf/auth.h>
@@ -64,6 +65,12 @@ enum mkperf_status mkperf_source_demand(const struct mkperf_source *s, bool met,
                                         const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* Waits for a descriptor; -1: only for the time. Returns 0, ETIMEDOUT after some seconds (0: never), or EINTR: the user stops it. */
+int mkperf_source_wait(const struct mkperf_source *s, int fd, short events, double seconds);
+/* Gives the user a message, if there is a function for that. */
+void mkperf_source_say(const struct mkperf_source *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Makes a closed source of SCHEME:WHERE, with defaults for waiting. Errors: USAGE. */
 enum mkperf_status mkperf_source_init(struct mkperf_source *s, const char *spec,
                                       struct mkperf_error *e);
@@ -107,8 +114,6 @@ struct mkperf_peer_options {
 
 struct mkperf_peer_ops {
     void (*text)(void *self, const char *p, size_t n); /* console text of the target */
-    enum mkperf_status (*bytes)(void *self, const uint8_t *p, size_t n,
-                                struct mkperf_error *e); /* all bytes as received; may be NULL */
     enum mkperf_status (*message)(void *self, const uint8_t *p, size_t n, unsigned gap,
                                   /* Called for each message with a valid MAC. */
                                   struct mkperf_error *e);
@@ -127,8 +132,9 @@ struct mkperf_peer {
     const struct mkperf_peer_options *options;
     const struct mkperf_peer_ops *ops;
     void *self;
-    volatile int *stop; /* not 0: the user requests the end; may be NULL */
     struct mkperf_source source;
+    struct mkperf_outfile
+        raw; /* gets all bytes as they are received; path NULL: they are not kept */
     struct mkperf_receiver receiver;
     enum mkperf_peer_state state;
     char name[MKPERF_PEER_NAME]; /* this host's name, which the target shows to other hosts */
@@ -149,7 +155,6 @@ struct mkperf_peer {
     mkperf_Role role;
     double heard_s; /* when the last byte was received */
     bool busy;      /* the target refuses at present, so that it is tried again */
-    unsigned connections;
     uint8_t buffer[MKPERF_PEER_READ];
 };
 
@@ -194,8 +199,7 @@ void mkperf_peer_control(struct mkperf_peer *l, const mkperf_ToHost *m);
 /* Waits some seconds. True: the user stopped it. */
 bool mkperf_peer_pause(const struct mkperf_peer *l, double seconds);
 bool mkperf_peer_stopped(const struct mkperf_peer *l);
-void mkperf_peer_say(const struct mkperf_peer *l, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+#define mkperf_peer_say(l, ...) mkperf_source_say(&(l)->source, __VA_ARGS__)
 
 /*
  * When a recording of a given duration ends.
@@ -226,20 +230,16 @@ static inline void mkperf_deadline_begin(struct mkperf_deadline *d, double durat
     *d = (struct mkperf_deadline){.duration_s = duration_s, .began_s = now_s, .progress_s = now_s};
 }
 
-/* Notes what is known at now_s. target_s: as in the structure; it is ignored without samples. */
-static inline void mkperf_deadline_observe(struct mkperf_deadline *d, bool has_samples,
-                                           double target_s, double now_s)
+/* Notes what is known at now_s, and returns whether the duration is over. target_s: as in the structure; it is ignored without
+ * samples. */
+static inline bool mkperf_deadline_over(struct mkperf_deadline *d, bool has_samples,
+                                        double target_s, double now_s)
 {
     if (has_samples && (!d->has_samples || target_s != d->target_s)) {
         d->has_samples = true;
         d->target_s = target_s;
         d->progress_s = now_s;
     }
-}
-
-/* Returns whether the duration is over. */
-static inline bool mkperf_deadline_over(const struct mkperf_deadline *d, double now_s)
-{
     double host_s = d->progress_s - d->began_s, most_s = MKPERF_DEADLINE_MAX_SLOWDOWN * d->target_s;
     /* The host seconds in one second of the target, estimated from the times of samples. */
     double slowdown = !d->has_samples || host_s <= d->target_s ? 1

@@ -32,10 +32,9 @@ static enum mkperf_status make_hello(struct mkperf_peer *l, mkperf_ToTarget *m,
     if (!l->has_key) {
         return MKPERF_OK;
     }
-    if (getrandom(l->hellos.host_nonce, sizeof l->hellos.host_nonce, 0) !=
-        (ssize_t)sizeof l->hellos.host_nonce) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "no random numbers: %s", strerror(errno));
-    }
+    MKPERF_FAIL_IF(getrandom(l->hellos.host_nonce, sizeof l->hellos.host_nonce, 0) !=
+                       (ssize_t)sizeof l->hellos.host_nonce,
+                   e, MKPERF_ERR_FAILED, "no random numbers: %s", strerror(errno));
     hello->nonce.size = MKPERF_NONCE_BYTES;
     memcpy(hello->nonce.bytes, l->hellos.host_nonce, MKPERF_NONCE_BYTES);
     memcpy(hello->key, l->key.name, sizeof hello->key);
@@ -135,7 +134,6 @@ static enum mkperf_status try_to_connect(struct mkperf_peer *l, double patience_
         mkperf_source_close(&l->source);
         return e->status;
     }
-    l->connections++;
     l->heard_s = mkperf_now_s();
     return MKPERF_OK;
 }

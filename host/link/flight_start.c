@@ -126,10 +126,8 @@ static enum mkperf_status add_conditions(const char *list, const struct mkperf_p
         }
         free(one);
         n = strcspn(at, ",");
-        if (wrong != NULL) {
-            return mkperf_error_set(e, MKPERF_ERR_USAGE, "--stop-if: \"%.*s\": %s", (int)n, at,
-                                    wrong);
-        }
+        MKPERF_FAIL_IF(wrong != NULL, e, MKPERF_ERR_USAGE, "--stop-if: \"%.*s\": %s", (int)n, at,
+                       wrong);
         at += n;
     }
     return MKPERF_OK;
@@ -165,27 +163,15 @@ void mkperf_flight_reason(const struct mkperf_recorder *r, struct mkperf_totals 
 {
     const mkperf_Status *s = &r->stream->status;
     double hz = (double)s->tick_hz;
-
+    const size_t room = sizeof t->stopped;
     char *text = t->stopped, irq[32];
-    const char *from, *mark;
 
     text[0] = '\0';
     if (s->flight != mkperf_FlightState_FLIGHT_HELD) {
         return;
     }
     const char *to = mkperf_recorder_pd(r, s->trigger_thread);
-    switch (s->trigger) {
-    case mkperf_FlightTrigger_FLIGHT_FAULT:
-        snprintf(text, MKPERF_STOPPED_TEXT, "by a fault of %s", to);
-        break;
-    case mkperf_FlightTrigger_FLIGHT_MARK:
-        /* The target sends that mark as the last one, unless it had no space for it. */
-        mark = t->marks_lost == 0 ? r->stream->last_mark : "";
-        snprintf(text, MKPERF_STOPPED_TEXT, "by an application's mark%s%s%s",
-                 *mark != '\0' ? " \"" : "", mark, *mark != '\0' ? "\"" : "");
-        mkperf_printable(text);
-        break;
-    case mkperf_FlightTrigger_FLIGHT_CONDITION:
+    if (s->trigger == mkperf_FlightTrigger_FLIGHT_CONDITION) {
         if (hz > 0) {
             t->stopped_ns = (uint64_t)((double)s->trigger_ticks / hz * 1e9);
             t->stopped_at_ns = (uint64_t)((double)s->trigger_at / hz * 1e9);
@@ -193,23 +179,28 @@ void mkperf_flight_reason(const struct mkperf_recorder *r, struct mkperf_totals 
         /* Writes which latency ended the recording. */
         double us = (double)t->stopped_ns / 1e3, until = (double)t->stopped_at_ns / 1e9;
         if (s->trigger_kind == mkperf_StopKind_STOP_READY) {
-            snprintf(text, MKPERF_STOPPED_TEXT,
-                     "by %s: it was ready and did not run for %.3f us, until %.6f s", to, us,
-                     until);
+            snprintf(text, room, "by %s: it was ready and did not run for %.3f us, until %.6f s",
+                     to, us, until);
         } else if (s->trigger_kind == mkperf_StopKind_STOP_THROTTLED) {
-            snprintf(text, MKPERF_STOPPED_TEXT, "by %s: its budget was used up at %.6f s", to,
-                     until);
+            snprintf(text, room, "by %s: its budget was used up at %.6f s", to, until);
         } else {
             snprintf(irq, sizeof irq, "irq %" PRIu64, s->trigger_from);
-            from = s->trigger_kind == mkperf_StopKind_STOP_IRQ
-                       ? irq
-                       : mkperf_recorder_pd(r, s->trigger_from);
-            snprintf(text, MKPERF_STOPPED_TEXT, "by a %s %s -> %s that took %.3f us, until %.6f s",
+            bool by_irq = s->trigger_kind == mkperf_StopKind_STOP_IRQ;
+            const char *from = by_irq ? irq : mkperf_recorder_pd(r, s->trigger_from);
+            snprintf(text, room, "by a %s %s -> %s that took %.3f us, until %.6f s",
                      s->trigger_kind == mkperf_StopKind_STOP_CALL ? "call" : "wake-up", from, to,
                      us, until);
         }
-        break;
-    default:
-        snprintf(text, MKPERF_STOPPED_TEXT, "by a stop");
+    } else if (s->trigger == mkperf_FlightTrigger_FLIGHT_MARK) {
+        /* The target sends that mark as the last one, unless it had no space for it. */
+        const char *mark = t->marks_lost == 0 ? r->stream->last_mark : "";
+        const char *quote = *mark != '\0' ? "\"" : "";
+        snprintf(text, room, "by an application's mark%s%s%s%s", *mark != '\0' ? " " : "", quote,
+                 mark, quote);
+        mkperf_printable(text);
+    } else if (s->trigger == mkperf_FlightTrigger_FLIGHT_FAULT) {
+        snprintf(text, room, "by a fault of %s", to);
+    } else {
+        snprintf(text, room, "by a stop");
     }
 }

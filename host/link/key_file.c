@@ -52,9 +52,7 @@ enum mkperf_status mkperf_secret_read(const char *path, uint8_t *text, size_t ro
     ssize_t got = 0;
 
     *n = 0;
-    if (fd < 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
-    }
+    MKPERF_FAIL_IF(fd < 0, e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
     /* The open file is checked, so that nothing changes between the check and the reading. */
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & OTHERS) != 0) {
         close(fd);

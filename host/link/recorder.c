@@ -20,16 +20,6 @@ static void on_recorder_text(void *self, const char *p, size_t n)
     }
 }
 
-static enum mkperf_status on_bytes(void *self, const uint8_t *p, size_t n, struct mkperf_error *e)
-{
-    struct mkperf_recorder *r = self;
-
-    if (r->raw.path != NULL) {
-        mkperf_outfile_write(&r->raw, p, n);
-    }
-    return mkperf_outfile_status(&r->raw, e);
-}
-
 /* Passes a message to the stream, and then acts on it, unless it is a batch. */
 static enum mkperf_status on_recorder_message(void *self, const uint8_t *p, size_t n, unsigned gap,
                                               struct mkperf_error *e)
@@ -89,20 +79,18 @@ static enum mkperf_status on_tick(void *self, struct mkperf_error *e)
         return MKPERF_OK;
     }
     r->synced_s = now;
-    if (r->raw.path != NULL) {
-        mkperf_outfile_flush(&r->raw);
+    if (r->link.raw.path != NULL) {
+        mkperf_outfile_flush(&r->link.raw);
     }
-    MKPERF_TRY(mkperf_outfile_status(&r->raw, e));
+    MKPERF_TRY(mkperf_outfile_status(&r->link.raw, e));
     return r->perfdata != NULL ? mkperf_perfdata_sync(r->perfdata, e) : MKPERF_OK;
 }
 
 enum mkperf_status mkperf_recorder_init(struct mkperf_recorder *r, bool names_only,
                                         struct mkperf_error *e)
 {
-    static const struct mkperf_peer_ops ops = {.text = on_recorder_text,
-                                               .bytes = on_bytes,
-                                               .message = on_recorder_message,
-                                               .tick = on_tick};
+    static const struct mkperf_peer_ops ops = {
+        .text = on_recorder_text, .message = on_recorder_message, .tick = on_tick};
     const struct mkperf_pds_config pds = {.system = r->options.system,
                                           .elf_path = r->options.elf_path,
                                           .kernel = r->options.kernel,
@@ -135,9 +123,6 @@ void mkperf_recorder_free(void *recorder)
     struct mkperf_recorder *r = recorder;
 
     mkperf_peer_end(&r->link);
-    if (r->raw.path != NULL) {
-        mkperf_outfile_close(&r->raw);
-    }
     mkperf_stream_free(r->stream);
     mkperf_perfdata_free(r->perfdata);
     mkperf_pds_free(r->pds);
@@ -251,9 +236,7 @@ static enum mkperf_status choose_pd(const struct choice *c, const struct mkperf_
             return MKPERF_OK;
         }
     }
-    if (*c->n == c->max) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: more than %d PDs", c->option, c->max);
-    }
+    MKPERF_FAIL_IF(*c->n == c->max, e, MKPERF_ERR_USAGE, "%s: more than %d PDs", c->option, c->max);
     c->thread[(*c->n)++] = pd->thread + 2;
     return MKPERF_OK;
 }
@@ -277,12 +260,9 @@ static enum mkperf_status choose_named(const struct choice *c, const char *list,
     for (const char *at = list; at != NULL;) {
         size_t n = strcspn(at, ",");
         const struct mkperf_pd *pd = mkperf_pds_named(c->pds, at, n);
-        if (pd == NULL) {
-            return mkperf_error_set(
-                e, MKPERF_ERR_USAGE,
-                "%s: no PD is named \"%.*s\" (names come from the image, or from --system)",
-                c->option, (int)n, at);
-        }
+        MKPERF_FAIL_IF(pd == NULL, e, MKPERF_ERR_USAGE,
+                       "%s: no PD is named \"%.*s\" (names come from the image, or from --system)",
+                       c->option, (int)n, at);
         MKPERF_TRY(choose_pd(c, pd, e));
         for (uint32_t i = 0; subtree && i < c->pds->n; i++) {
             const struct mkperf_pd *child = &c->pds->pd[i];

@@ -5,7 +5,6 @@
 #ifndef MKPERF_HOST_LINK_RECORDER_H
 #define MKPERF_HOST_LINK_RECORDER_H
 
-#include "base/outfile.h"
 #include "connection.h"
 #include "perfdata/perfdata.h"
 #include "sched/analysis.h"
@@ -78,10 +77,7 @@ enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
  * A request is repeated until it is answered, so a lost frame costs only time.
  */
 
-enum {
-    /* The most parts of one answer, which is many times what a target's tables fill. */
-    MKPERF_MAX_PARTS = 4096
-};
+enum { MKPERF_MAX_PARTS = 4096 }; /* of one answer: many times what a target's tables fill */
 
 struct mkperf_recorder {
     /* Set before mkperf_recorder_init; what is not needed stays 0. */
@@ -99,7 +95,6 @@ struct mkperf_recorder {
     struct mkperf_pds *pds;
     struct mkperf_stream *stream;
     struct mkperf_perfdata *perfdata;
-    struct mkperf_outfile raw; /* path NULL: the line's bytes are not kept */
 
     /* The session. */
     bool own;       /* this is a recording: unless watching, only sessions that it started count */

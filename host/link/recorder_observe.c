@@ -174,24 +174,19 @@ enum mkperf_status mkperf_observe(struct mkperf_recorder *r, struct mkperf_error
     mkperf_Observe o = mkperf_Observe_init_zero;
     const mkperf_ToHost *answer = &r->link.answer;
 
-    if (t.system == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e timer: %s",
-                                r->options.system != NULL
-                                    ? "--system is not of the image that runs"
-                                    : "needs --system, for the PDs with registers to read");
-    }
+    MKPERF_FAIL_IF(t.system == NULL, e, MKPERF_ERR_USAGE, "-e timer: %s",
+                   r->options.system != NULL
+                       ? "--system is not of the image that runs"
+                       : "needs --system, for the PDs with registers to read");
     /* Finds the profiler PD. Part 0 is sent twice, because the answer to the first one names that PD. */
     MKPERF_TRY(ask_part(&t, &o, e));
-    if (answer->which_msg != mkperf_ToHost_observer_tag) {
-        return mkperf_error_set(e, MKPERF_ERR_PROTOCOL, "the target does not know -e timer");
-    }
+    MKPERF_FAIL_IF(answer->which_msg != mkperf_ToHost_observer_tag, e, MKPERF_ERR_PROTOCOL,
+                   "the target does not know -e timer");
     int index = mkperf_system_pd_named(t.system, answer->msg.observer.pd);
-    if (index < 0) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                "--system describes another system: the target's profiler PD is "
-                                "\"%s\", which is not in it",
-                                answer->msg.observer.pd);
-    }
+    MKPERF_FAIL_IF(index < 0, e, MKPERF_ERR_USAGE,
+                   "--system describes another system: the target's profiler PD is "
+                   "\"%s\", which is not in it",
+                   answer->msg.observer.pd);
     t.index = (unsigned)index;
     t.profiler = &t.system->pd[index];
     t.part = 0;

@@ -108,9 +108,8 @@ static bool update_deadline(struct mkperf_recorder *r, struct mkperf_deadline *d
     if (overdue && r->statuses - r->overdue_statuses < STATUSES_WITHOUT_SAMPLES) {
         d->progress_s = now;
     }
-    mkperf_deadline_observe(d, mkperf_totals_received(t) > 0,
-                            (double)(t->last_ns - t->first_ns) / 1e9, now);
-    return mkperf_deadline_over(d, now);
+    return mkperf_deadline_over(d, mkperf_totals_received(t) > 0,
+                                (double)(t->last_ns - t->first_ns) / 1e9, now);
 }
 
 enum mkperf_status mkperf_recorder_run(struct mkperf_recorder *r, struct mkperf_error *e)
@@ -213,10 +212,8 @@ enum mkperf_status mkperf_recorder_talk(struct mkperf_recorder *r, const struct 
     bool elfs = recording != NULL || mkperf_observe_wanted(&r->options.configure);
 
     MKPERF_TRY(mkperf_recorder_init(r, !elfs, e));
-    if (!r->link.source.ops->interactive) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: a capture answers no requests",
-                                r->options.link.target);
-    }
+    MKPERF_FAIL_IF(!r->link.source.ops->interactive, e, MKPERF_ERR_USAGE,
+                   "%s: a capture answers no requests", r->options.link.target);
     if (recording != NULL) {
         MKPERF_TRY(mkperf_perfdata_new(recording, r->symbols, &r->perfdata, e));
         mkperf_perfdata_compress(r->perfdata, MKPERF_COMPRESS_FILES);
@@ -368,12 +365,9 @@ enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf
      * notices a fault even if nothing else runs there. Dump reports a missing recording. */
     while (r->options.wait && (!answered || held->flight == mkperf_FlightState_FLIGHT_RECORDING)) {
         MKPERF_TRY(mkperf_recorder_refused(r, e));
-        if (mkperf_peer_pause(&r->link, POLL_S)) {
-            return mkperf_error_set(
-                e, MKPERF_ERR_FAILED,
-                "interrupted: the flight recording continues, nothing of it was "
-                "fetched");
-        }
+        MKPERF_FAIL_IF(mkperf_peer_pause(&r->link, POLL_S), e, MKPERF_ERR_FAILED,
+                       "interrupted: the flight recording continues, nothing of it was "
+                       "fetched");
         MKPERF_TRY(mkperf_recorder_ask(r, &get, "GetStatus", e));
         answered = r->link.answer.which_msg == mkperf_ToHost_status_tag;
     }
@@ -393,11 +387,9 @@ enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf
 
     while (!s->has_status || s->status.running) {
         double now = mkperf_now_s();
-        if (mkperf_peer_stopped(&r->link)) {
-            return mkperf_error_set(e, MKPERF_ERR_FAILED,
-                                    "interrupted: the file is incomplete, and the "
-                                    "target still has the recording");
-        }
+        MKPERF_FAIL_IF(mkperf_peer_stopped(&r->link), e, MKPERF_ERR_FAILED,
+                       "interrupted: the file is incomplete, and the "
+                       "target still has the recording");
         if (mkperf_totals_received(&s->totals) != received) {
             received = mkperf_totals_received(&s->totals);
             received_s = now;

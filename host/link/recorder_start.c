@@ -149,10 +149,8 @@ static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_err
     uint32_t n = r->stream->hello.cores, *cores = &m.msg.configure.cores;
     uint32_t sampled = (UINT32_C(1) << (n < MKPERF_MAX_CORES ? n : MKPERF_MAX_CORES)) - 1;
     char text[MKPERF_CPU_LIST_TEXT];
-    if ((*cores & ~sampled) != 0) {
-        return mkperf_error_set(e, MKPERF_ERR_REFUSED, "the target samples %s, and no others",
-                                mkperf_cpu_mask_text(sampled, text));
-    }
+    MKPERF_FAIL_IF((*cores & ~sampled) != 0, e, MKPERF_ERR_REFUSED,
+                   "the target samples %s, and no others", mkperf_cpu_mask_text(sampled, text));
     *cores = *cores == sampled ? 0 : *cores;
     MKPERF_TRY(choose_words(r, &m.msg.configure, e));
     MKPERF_TRY(mkperf_recorder_request_alone(r, &m, "Configure", e));

@@ -37,6 +37,19 @@ enum mkperf_status mkperf_source_demand(const struct mkperf_source *s, bool met,
                             text);
 }
 
+void mkperf_source_say(const struct mkperf_source *s, const char *format, ...)
+{
+    char text[1280];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (s->notice != NULL) {
+        s->notice(s->self, text);
+    }
+}
+
 void mkperf_source_close(struct mkperf_source *s)
 {
     if (s->fd >= 0) {
@@ -45,8 +58,7 @@ void mkperf_source_close(struct mkperf_source *s)
     }
 }
 
-/* Waits for a descriptor. Returns 0, ETIMEDOUT after some seconds (0: never), or EINTR: the user stops it. */
-static int wait_for(const struct mkperf_source *s, int fd, short events, double seconds)
+int mkperf_source_wait(const struct mkperf_source *s, int fd, short events, double seconds)
 {
     double until = mkperf_now_s() + seconds;
     struct pollfd ready = {.fd = fd, .events = events};
@@ -249,7 +261,7 @@ static enum mkperf_status open_file(struct mkperf_source *s, const char *where,
 
 /* ---- tcp:HOST[:PORT], and listen:[ADDR:]PORT ---- */
 
-enum { KEEP_IDLE_S = 10, KEEP_INTERVAL_S = 5, KEEP_PROBES = 3, UNACKED_MS = 20000 };
+enum { KEEP_IDLE_S = 10, KEEP_INTERVAL_S = 5, KEEP_PROBES = 3, UNACKED_MS = 20000, WAITING = 4 };
 
 bool mkperf_net_address_parse(const char *text, bool lone_port, struct mkperf_net_address *a)
 {
@@ -330,7 +342,7 @@ static enum mkperf_status open_tcp(struct mkperf_source *s, const char *where,
         bool connected = s->fd >= 0 && connect(s->fd, i->ai_addr, i->ai_addrlen) == 0;
         error = connected ? 0 : errno;
         if (error == EINPROGRESS || error == EINTR) {
-            error = wait_for(s, s->fd, POLLOUT, s->patience_s);
+            error = mkperf_source_wait(s, s->fd, POLLOUT, s->patience_s);
             if (error == 0 && getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &error, &n) != 0) {
                 error = errno;
             }
@@ -345,15 +357,6 @@ static enum mkperf_status open_tcp(struct mkperf_source *s, const char *where,
     return MKPERF_OK;
 }
 
-enum { WAITING = 4, NAME = 96 };
-
-static void say(const struct mkperf_source *s, const char *text)
-{
-    if (s->notice != NULL) {
-        s->notice(s->self, text);
-    }
-}
-
 static enum mkperf_status
 start_listening(struct mkperf_source *s, const struct mkperf_net_address *a, struct mkperf_error *e)
 {
@@ -361,7 +364,6 @@ start_listening(struct mkperf_source *s, const struct mkperf_net_address *a, str
     const char *host = a->host[0] != '\0' ? a->host : NULL;
     int error = getaddrinfo(host, a->port, &hints, &list);
     const int on = 1, off = 0;
-    char text[NAME + MKPERF_NET_HOST];
 
     MKPERF_TRY(mkperf_source_demand(s, error == 0, MKPERF_ERR_INPUT, e, "%s",
                                     error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error)));
@@ -390,9 +392,8 @@ start_listening(struct mkperf_source *s, const struct mkperf_net_address *a, str
     freeaddrinfo(list);
     MKPERF_TRY(
         mkperf_source_demand(s, s->listener >= 0, MKPERF_ERR_INPUT, e, "%s", strerror(error)));
-    snprintf(text, sizeof text, "listening on port %s of %s", a->port,
-             host != NULL ? host : "all addresses (listen:ADDR:PORT for one of them)");
-    say(s, text);
+    mkperf_source_say(s, "listening on port %s of %s", a->port,
+                      host != NULL ? host : "all addresses (listen:ADDR:PORT for one of them)");
     return MKPERF_OK;
 }
 
@@ -402,13 +403,13 @@ static enum mkperf_status open_listen(struct mkperf_source *s, const char *where
     struct sockaddr_storage peer;
     socklen_t n = sizeof peer;
     struct mkperf_net_address a;
-    char text[2 * NAME], host[NAME], port[16];
+    char host[96], port[16];
     int error;
 
     MKPERF_TRY(mkperf_source_demand(s, mkperf_net_address_parse(where, true, &a), MKPERF_ERR_USAGE,
                                     e, "want listen:PORT or listen:ADDR:PORT"));
     MKPERF_TRY(s->listener < 0 ? start_listening(s, &a, e) : MKPERF_OK);
-    error = wait_for(s, s->listener, POLLIN, s->accept_s);
+    error = mkperf_source_wait(s, s->listener, POLLIN, s->accept_s);
     if (error == 0) {
         s->fd = accept4(s->listener, (struct sockaddr *)&peer, &n, SOCK_NONBLOCK | SOCK_CLOEXEC);
         error = s->fd < 0 ? errno : 0;
@@ -418,8 +419,7 @@ static enum mkperf_status open_listen(struct mkperf_source *s, const char *where
     mkperf_net_tune(s->fd);
     if (getnameinfo((struct sockaddr *)&peer, n, host, sizeof host, port, sizeof port,
                     NI_NUMERICHOST | NI_NUMERICSERV) == 0) {
-        snprintf(text, sizeof text, "connection from %s port %s", host, port);
-        say(s, text);
+        mkperf_source_say(s, "connection from %s port %s", host, port);
     }
     return MKPERF_OK;
 }

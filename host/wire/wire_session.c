@@ -77,12 +77,9 @@ static enum mkperf_status adopt_events(struct mkperf_stream *s, const mkperf_Ses
     s->session.inferred |= m->inferred;
     s->session.core_mask = m->cores & ((1U << MKPERF_MAX_CORES) - 1);
     bool windows = m->aggregate_ms != 0 && s->session.aggregate_ms == 0;
-    if (windows || (m->sched && !s->session.sched)) {
-        return mkperf_error_set(
-            e, MKPERF_ERR_INPUT,
-            "another session (%" PRIu32 ") %s begins here, which the output has no room for", m->id,
-            windows ? "that counts samples in windows" : "with scheduling events");
-    }
+    MKPERF_FAIL_IF(windows || (m->sched && !s->session.sched), e, MKPERF_ERR_INPUT,
+                   "another session (%" PRIu32 ") %s begins here, which the output has no room for",
+                   m->id, windows ? "that counts samples in windows" : "with scheduling events");
     s->sched.running = m->sched || m->words != 0;
     /* Words hold the indices of the queues that the image lists. The meaning of others, another program's, is not known. */
     const struct mkperf_image *image = s->config.pds->image;
@@ -329,20 +326,17 @@ enum mkperf_status stream_need_names(struct mkperf_stream *s, bool *drop, struct
 enum mkperf_status stream_hello(struct mkperf_stream *s, const mkperf_TargetHello *hello,
                                 struct mkperf_error *e)
 {
-    if (hello->protocol != MKPERF_PROTOCOL) {
-        return mkperf_error_set(e, MKPERF_ERR_PROTOCOL,
-                                "the target speaks protocol %" PRIu32 ", this mkperf %d: use the "
-                                "mkperf of the target's build",
-                                hello->protocol, MKPERF_PROTOCOL);
-    }
+    MKPERF_FAIL_IF(hello->protocol != MKPERF_PROTOCOL, e, MKPERF_ERR_PROTOCOL,
+                   "the target speaks protocol %" PRIu32 ", this mkperf %d: use the "
+                   "mkperf of the target's build",
+                   hello->protocol, MKPERF_PROTOCOL);
     const mkperf_TargetHello *first = &s->hello;
-    if (s->has_hello && s->config.pds->settled &&
-        (hello->image.size != first->image.size ||
-         memcmp(hello->image.bytes, first->image.bytes, first->image.size) != 0)) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED,
-                                "the target was restarted with another image: the recording ends "
-                                "before it, since its names are those of the first image");
-    }
+    MKPERF_FAIL_IF(s->has_hello && s->config.pds->settled &&
+                       (hello->image.size != first->image.size ||
+                        memcmp(hello->image.bytes, first->image.bytes, first->image.size) != 0),
+                   e, MKPERF_ERR_FAILED,
+                   "the target was restarted with another image: the recording ends "
+                   "before it, since its names are those of the first image");
     if (s->began && s->has_hello && hello->boot_id != s->hello.boot_id) {
         MKPERF_TRY(mkperf_stream_restarted(s, e));
     }
@@ -358,9 +352,8 @@ enum mkperf_status stream_hello(struct mkperf_stream *s, const mkperf_TargetHell
 enum mkperf_status mkperf_stream_finish(struct mkperf_stream *s, struct mkperf_error *e)
 {
     MKPERF_TRY(mkperf_stream_settle(s, e));
-    if (!s->has_session && !s->began) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "the received data have no session");
-    }
+    MKPERF_FAIL_IF(!s->has_session && !s->began, e, MKPERF_ERR_INPUT,
+                   "the received data have no session");
     MKPERF_TRY(stream_begin(s, e));
     MKPERF_TRY(close_session(s, false, e));
     s->totals.complete = s->totals.complete && s->booked;
