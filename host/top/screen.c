@@ -82,19 +82,25 @@ static bool core_text(const struct top_screen *s, unsigned core, char *text, siz
     return true;
 }
 
-static void entry_text(const struct top_screen *s, const struct top_entry *at, char *text, size_t n)
+/* Adds a line of a PD or of a function of it. Returns its text. */
+static char *add_line(struct top_screen *s, const char *pd)
 {
-    char util[16] = "", function[TOP_TEXT] = "";
+    s->line[s->nlines].pd = pd;
+    return s->line[s->nlines++].text;
+}
 
-    if (at->name) {
-        snprintf(function, sizeof function, " [%c] %s", mkperf_mode_letter(at->kernel, at->guest),
-                 at->name);
-    } else if (s->counts->sched != NULL) {
+/* Adds the line of a PD or a function. */
+static void add_entry(struct top_screen *s, const struct top_entry *at)
+{
+    const char mode[] = {' ', '[', at->mode, ']', ' ', '\0'};
+    char util[16] = "";
+
+    if (at->name == NULL && s->counts->sched != NULL) {
         snprintf(util, sizeof util, " %7.2f%%", at->util);
     }
-    snprintf(text, n, "%7.2f%% %8" PRIu64 "%s  %-*s%s",
+    snprintf(add_line(s, at->pd), TOP_TEXT, "%7.2f%% %8" PRIu64 "%s  %-*s%s%s",
              mkperf_percent(at->weight.period, s->list.total.period), at->weight.samples, util,
-             at->name ? 16 : 0, at->pd, function);
+             at->name ? 16 : 0, at->pd, at->name ? mode : "", at->name ? at->name : "");
 }
 
 static const char *pd_titles(const struct top_screen *s)
@@ -104,13 +110,6 @@ static const char *pd_titles(const struct top_screen *s)
         {REPORT_CHARGED_TITLES(""), REPORT_CHARGED_TITLES("     Util")}};
 
     return titles[s->charged][s->counts->sched != NULL];
-}
-
-/* Adds a line for a PD. Returns its text. */
-static char *add_line(struct top_screen *s, const char *pd)
-{
-    s->line[s->nlines].pd = pd;
-    return s->line[s->nlines++].text;
 }
 
 /* Adds the line of a PD with its charged time. With scheduling events the line also shows how long the PD ran. */
@@ -151,13 +150,12 @@ void top_screen_print(const struct top_screen *s, FILE *out)
         fprintf(out, "%s%s\n", i == 0 ? "#  Share   Samples  Core\n" : "", text);
     }
     fprintf(out, "#%s\n", pd_titles(s));
-    for (uint32_t i = 0; i < s->nlines; i++) {
+    for (uint32_t i = 0; i < s->npds; i++) {
         print_entry(s, s->line[i].text, out);
     }
     fprintf(out, "#\n#  Share   Samples  PD               Function\n");
-    for (uint32_t i = 0; i < s->list.nfunctions && (s->rows == 0 || i < s->rows); i++) {
-        entry_text(s, &s->list.function[i], text, sizeof text);
-        print_entry(s, text, out);
+    for (uint32_t i = s->npds; i < s->nlines && (s->rows == 0 || i - s->npds < s->rows); i++) {
+        print_entry(s, s->line[i].text, out);
     }
     if (s->rows && s->list.nfunctions > s->rows) {
         fprintf(out, "# and %" PRIu64 " functions more\n", s->list.nfunctions - s->rows);
@@ -175,7 +173,7 @@ static void put_list(struct mkperf_textout *t, const struct top_screen *s, const
                     list[i].pd, mkperf_percent(list[i].weight.period, s->list.total.period),
                     list[i].weight.samples, list[i].weight.period);
         if (list[i].name != NULL) {
-            mkperf_json(t, ",'function':%s,'kernel':%hhd", list[i].name, list[i].kernel);
+            mkperf_json(t, ",'function':%s,'kernel':%hhd", list[i].name, list[i].mode == 'k');
         } else if (s->counts->sched != NULL) {
             mkperf_json(t, ",'util_percent':%.4f", list[i].util);
         }
@@ -228,74 +226,64 @@ void top_screen_stop(struct top_screen *s)
     }
 }
 
-static void act(struct top_screen *s, int key)
-{
-    struct top_counts *c = s->counts;
-
-    if (s->help && key != 'q') {
-        s->help = false;
-        return;
-    }
-    switch (key) {
-    case 'q':
-        s->quit = true;
-        break;
-    case 'h':
-    case '?':
-        s->help = true;
-        break;
-    case 'p':
-    case ' ':
-        s->paused = !s->paused;
-        break;
-    case 's':
-        s->sort = (enum top_sort)((s->sort + 1) % TOP_SORTS);
-        break;
-    case 'c':
-        s->charged = !s->charged;
-        s->at = 0;
-        break;
-    case 'i':
-        c->no_idle = !c->no_idle;
-        s->at = 0;
-        break;
-    case 'z':
-        c->all = !c->all;
-        break;
-    case '\t':
-        s->event = c->session.nevents ? (s->event + 1) % c->session.nevents : 0;
-        break;
-    case '\n':
-    case KEY_ENTER:
-        if (s->at < s->nlines) {
-            s->pd = s->line[s->at].pd;
-        } else if (s->at - s->nlines < s->list.nfunctions) {
-            s->pd = s->list.function[s->at - s->nlines].pd;
-        }
-        break;
-    case 'u':
-    case KEY_BACKSPACE:
-        s->pd = NULL;
-        break;
-    case KEY_DOWN:
-        s->at += s->at + 1 < s->nlines + s->list.nfunctions;
-        break;
-    case KEY_UP:
-        s->at -= s->at > 0;
-        break;
-    default:
-        break;
-    }
-}
-
 bool top_screen_keys(struct top_screen *s)
 {
+    struct top_counts *c = s->counts;
     bool any = false;
     int key;
 
     while (s->curses && (key = getch()) != ERR) {
-        act(s, key);
         any = true;
+        if (s->help && key != 'q') {
+            s->help = false;
+            continue;
+        }
+        switch (key) {
+        case 'q':
+            s->quit = true;
+            break;
+        case 'h':
+        case '?':
+            s->help = true;
+            break;
+        case 'p':
+        case ' ':
+            s->paused = !s->paused;
+            break;
+        case 's':
+            s->sort = (enum top_sort)((s->sort + 1) % TOP_SORTS);
+            break;
+        case 'c':
+            s->charged = !s->charged;
+            s->at = 0;
+            break;
+        case 'i':
+            c->no_idle = !c->no_idle;
+            s->at = 0;
+            break;
+        case 'z':
+            c->all = !c->all;
+            break;
+        case '\t':
+            s->event = c->session.nevents ? (s->event + 1) % c->session.nevents : 0;
+            break;
+        case '\n':
+        case KEY_ENTER:
+            s->pd = s->at < s->nlines ? s->line[s->at].pd : s->pd;
+            break;
+        case 'u':
+        case KEY_BACKSPACE:
+            s->pd = NULL;
+            break;
+        case KEY_DOWN:
+            s->at += s->at + 1 < s->nlines;
+            break;
+        case KEY_UP:
+            s->at -= s->at > 0;
+            break;
+        default:
+            break;
+        }
     }
     return any;
 }
@@ -307,12 +295,13 @@ void top_screen_refresh(struct top_screen *s)
         top_counts_list(s->counts, s->event, s->pd, s->sort, &s->list);
         top_counts_charge(s->counts, s->event, &s->charge);
     }
-    /* Makes the table of PDs. Below a PD with charged time are the PDs that worked for it. PDs that ran without a sample are last. */
+    /* Makes the lines. Below a PD with charged time are the PDs that worked for it. PDs that ran without a sample are last. */
     const struct mkperf_charge *c = &s->charge;
     const struct mkperf_charge_pd none = {.pd = 0};
 
     free(s->line);
-    s->line = mkperf_xcalloc((size_t)c->npds + c->npairs + s->list.npds + 1, sizeof *s->line);
+    s->line = mkperf_xcalloc((size_t)c->npds + c->npairs + s->list.npds + s->list.nfunctions + 1,
+                             sizeof *s->line);
     s->nlines = 0;
     for (uint32_t i = 0; i < c->npds && s->charged; i++) {
         add_charged(s, &c->pd[i], s->counts->pds->pd[c->pd[i].pd].name);
@@ -334,12 +323,14 @@ void top_screen_refresh(struct top_screen *s)
         if (k == s->nlines && s->charged) {
             add_charged(s, &none, name);
         } else if (k == s->nlines) {
-            entry_text(s, &s->list.pd[i], add_line(s, name), TOP_TEXT);
+            add_entry(s, &s->list.pd[i]);
         }
     }
-    if (s->at >= s->nlines + s->list.nfunctions) {
-        s->at = 0;
+    s->npds = s->nlines;
+    for (uint32_t i = 0; i < s->list.nfunctions; i++) {
+        add_entry(s, &s->list.function[i]);
     }
+    s->at = s->at < s->nlines ? s->at : 0;
 }
 
 void top_screen_free(struct top_screen *s)
@@ -348,26 +339,17 @@ void top_screen_free(struct top_screen *s)
     mkperf_charge_free(&s->charge);
     free(s->line);
     s->line = NULL;
-    s->nlines = 0;
+    s->npds = s->nlines = 0;
 }
 
-/* Draws rows of PDs, or functions, in `lines` lines from line y on, so that the selected row is visible. */
-static void draw_entries(const struct top_screen *s, bool functions, int y, int lines)
+/* Draws the lines `from` to `to` of the tables in so many rows of the screen, so that the selected line is visible. */
+static void draw_lines(const struct top_screen *s, uint32_t from, uint32_t to, int y, uint32_t rows)
 {
-    uint32_t base = functions ? s->nlines : 0;
-    uint32_t n = functions ? s->list.nfunctions : s->nlines;
-    uint32_t first = 0;
-    char text[TOP_TEXT];
-
-    if (s->at >= base && s->at - base < n && s->at - base >= (uint32_t)lines) {
-        first = s->at - base - (uint32_t)lines + 1;
+    if (s->at < to && s->at >= from + rows) {
+        from = s->at - rows + 1;
     }
-    for (int i = 0; i < lines && first + (uint32_t)i < n; i++) {
-        if (functions) {
-            entry_text(s, &s->list.function[first + (uint32_t)i], text, sizeof text);
-        }
-        report_put_line(y + i, functions ? text : s->line[first + (uint32_t)i].text,
-                        s->at == base + first + (uint32_t)i);
+    for (uint32_t i = from; i < to && i < from + rows; i++) {
+        report_put_line(y++, s->line[i].text, s->at == i);
     }
 }
 
@@ -397,12 +379,12 @@ void top_screen_draw(struct top_screen *s)
             report_put_line(++cores, text, false);
         }
         int pds = (LINES - 5 - cores) / 2;
-        pds = s->nlines < (uint32_t)pds ? (int)s->nlines : pds;
+        pds = s->npds < (uint32_t)pds ? (int)s->npds : pds;
         int y = 2 + cores + pds;
         report_put_line(1 + cores, pd_titles(s), false);
-        draw_entries(s, false, 2 + cores, pds);
+        draw_lines(s, 0, s->npds, 2 + cores, (uint32_t)pds);
         report_put_line(y, "  Share   Samples  PD               Function", false);
-        draw_entries(s, true, y + 1, LINES - 3 - y);
+        draw_lines(s, s->npds, s->nlines, y + 1, (uint32_t)(LINES - 3 - y));
     }
     report_put_line(LINES - 2, s->message, false);
     report_put_line(LINES - 1, keys, true);

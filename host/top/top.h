@@ -16,7 +16,7 @@
 
 #include "base/outfile.h"
 #include "model/pds.h"
-#include "profile/profile.h"
+#include "profile/frames.h"
 
 enum { TOP_SLICES = 32, TOP_ROWS_MAX = 16384 };
 
@@ -29,8 +29,7 @@ struct top_window {
 
 struct top_row {
     uint32_t event, pd;
-    bool kernel;
-    char guest; /* mkperf_guest_letter */
+    char mode; /* mkperf_mode_letter */
     char *name;
     struct top_window weight;
 };
@@ -66,8 +65,7 @@ enum top_sort { TOP_BY_SHARE, TOP_BY_NAME, TOP_BY_PD, TOP_SORTS };
 
 struct top_entry {
     const char *pd, *name; /* name: the function; NULL: the whole PD */
-    bool kernel;
-    char guest;
+    char mode;
     struct mkperf_weight weight;
     double util; /* percentage of one core's time that the PD ran, by scheduling events */
 };
@@ -99,7 +97,7 @@ void top_counts_charge(const struct top_counts *c, uint32_t event, struct mkperf
 
 enum { TOP_TEXT = 512 };
 
-/* A line of the table of PDs. */
+/* A line of the tables of PDs and functions. */
 struct top_line {
     const char *pd;
     char text[TOP_TEXT];
@@ -119,11 +117,11 @@ struct top_screen {
     enum top_sort sort;
     bool charged;   /* the table of PDs shows charged time */
     const char *pd; /* only functions of this PD are shown; NULL: of all PDs */
-    uint32_t at;    /* the selected row: PDs first, then functions */
+    uint32_t at;    /* the selected line */
     struct top_list list;
     struct mkperf_charge charge;
-    struct top_line *line; /* the table of PDs, of list.pd or of the charged time */
-    uint32_t nlines;
+    struct top_line *line;  /* PDs, of list.pd or of the charged time; then functions */
+    uint32_t npds, nlines;  /* lines of PDs; of both */
     char message[TOP_TEXT]; /* the last message of the target */
 };
 

@@ -82,8 +82,8 @@ static void add_sample(struct top_counts *c, const struct mkperf_sample *s)
     struct mkperf_symbol symbol = {.name = NULL};
     bool known = m && mkperf_symbol_at(m, addr, &symbol);
     bool full = c->keys.count >= TOP_ROWS_MAX;
-    char guest = (char)(kernel ? 0 : mkperf_guest_letter(s->flags));
-    uint64_t key[5] = {s->event, s->pd, kernel | (uint64_t)(uint8_t)guest << 8, known,
+    char mode = mkperf_mode_letter(kernel, (char)mkperf_guest_letter(s->flags));
+    uint64_t key[5] = {s->event, s->pd, (uint8_t)mode, known,
                        full    ? ALL_OTHERS
                        : known ? symbol.start
                                : addr & ~(uint64_t)(PAGE - 1)};
@@ -97,8 +97,7 @@ static void add_sample(struct top_counts *c, const struct mkperf_sample *s)
         row->name = mkperf_xstrdup(full ? "[more functions]" : known ? symbol.name : unknown);
         row->event = s->event;
         row->pd = s->pd;
-        row->kernel = kernel;
-        row->guest = guest;
+        row->mode = mode;
     }
     add_at(&row->weight, slice, s->period);
     /* The PD that it is charged to. */
@@ -256,8 +255,8 @@ void top_counts_list(const struct top_counts *c, uint32_t event, const char *pd,
         mkperf_weight_add(&out->total, &w);
         mkperf_weight_add(&pd_entry(out, name)->weight, &w);
         if (!pd || strcmp(pd, name) == 0) {
-            out->function[out->nfunctions++] = (struct top_entry){
-                .pd = name, .name = r->name, .kernel = r->kernel, .guest = r->guest, .weight = w};
+            out->function[out->nfunctions++] =
+                (struct top_entry){.pd = name, .name = r->name, .mode = r->mode, .weight = w};
         }
     }
     /* Adds how long each PD ran. PDs that ran without a sample get a row. */
