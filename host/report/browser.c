@@ -233,20 +233,24 @@ static enum mkperf_status print_info(struct browser *b, FILE *out, struct mkperf
     return MKPERF_OK;
 }
 
-static void act_on_item(struct browser *b, int key)
+static void act_on_browser_key(struct browser *b, int key)
 {
-    bool is_open = b->item[b->at].open;
+    struct mkperf_frames *f = b->rows.frames;
 
+    b->at = (size_t)report_moved(key, (int)b->at, (int)b->n, LINES - 4);
     switch (key) {
     case '\n':
     case KEY_ENTER:
     case KEY_RIGHT:
     case KEY_LEFT:
-        if (is_open && key != KEY_RIGHT) {
+        if (b->n == 0) {
+            break;
+        }
+        if (b->item[b->at].open && key != KEY_RIGHT) {
             items_close(b, b->at);
         } else if (key == KEY_LEFT) {
             b->at = items_parent(b, b->at);
-        } else if (!is_open) { /* opens also the items below it as long as there is only one */
+        } else if (!b->item[b->at].open) { /* opens also what is below as long as it is one item */
             uint32_t n = open_item(b, b->at);
             b->message = n > 0 ? NULL : "no caller";
             for (size_t at = b->at; n == 1;) {
@@ -255,7 +259,9 @@ static void act_on_item(struct browser *b, int key)
         }
         break;
     case 'a':
-        show_text(b, "annotate", print_code);
+        if (b->n > 0) {
+            show_text(b, "annotate", print_code);
+        }
         break;
     case '/':
         if (report_ask("search: ", b->words)) {
@@ -265,17 +271,6 @@ static void act_on_item(struct browser *b, int key)
     case 'n':
         search(b);
         break;
-    default:
-        break;
-    }
-}
-
-static void act_on_browser_key(struct browser *b, int key)
-{
-    struct mkperf_frames *f = b->rows.frames;
-
-    b->at = (size_t)report_moved(key, (int)b->at, (int)b->n, LINES - 4);
-    switch (key) {
     case '\t':
         if (b->options.event) {
             b->message = "only one event was asked for";
@@ -299,9 +294,6 @@ static void act_on_browser_key(struct browser *b, int key)
         report_pager_show("keys", browser_help);
         break;
     default:
-        if (b->n > 0) {
-            act_on_item(b, key);
-        }
         break;
     }
 }

@@ -27,9 +27,9 @@ void report_screen_start(bool colour)
 
 void report_put_line(int y, const char *text, bool reverse)
 {
-    if (reverse) {
-        attron(A_REVERSE);
-    }
+    attr_t style = reverse ? A_REVERSE : A_NORMAL;
+
+    attr_on(style, NULL);
     mvhline(y, 0, ' ', COLS);
     mvaddnstr(y, 0, text, COLS);
     char *end;
@@ -37,12 +37,9 @@ void report_put_line(int y, const char *text, bool reverse)
     short pair = share >= MKPERF_COLOUR_HOT ? PAIR_HOT : PAIR_WARM;
     bool is_share = end != text && (*end == '%' || strncmp(end, " :", 2) == 0);
     if (coloured && is_share && share >= MKPERF_COLOUR_WARM) {
-        mvchgat(y, 0, (int)(end - text) + (*end == '%'), reverse ? A_REVERSE : A_NORMAL, pair,
-                NULL);
+        mvchgat(y, 0, (int)(end - text) + (*end == '%'), style, pair, NULL);
     }
-    if (reverse) {
-        attroff(A_REVERSE);
-    }
+    attr_off(style, NULL);
 }
 
 int report_moved(int key, int at, int n, int page)
