@@ -29,7 +29,8 @@ static const struct mkperf_option stat_options[] = {
     MKPERF_OPTION('M', "metrics",
                   "events of these figures, in turns if counters are few: ipc, cache, branch, "
                   "stall, bus; what the CPU has no events for is named",
-                  .value = "GROUP[,GROUP]", MKPERF_TEXT(struct stat_command, measure.metrics)),
+                  .value = "GROUP[,GROUP]",
+                  MKPERF_TEXT(struct stat_command, measure.style.metrics)),
     MKPERF_OPTION(
         0, "per-pd",
         "also by protection domain: exactly if the target's kernel can, else estimated from "
@@ -86,7 +87,7 @@ static enum mkperf_status run_stat(void *self, const struct mkperf_args *args,
                       "-r needs --duration, and excludes -I"}));
     s->measure.runs = s->measure.runs != 0 ? s->measure.runs : 1;
     s->measure.per_pd |= s->measure.style.only != NULL || s->measure.estimate || s->measure.util;
-    if (c->events_count == 0 && s->measure.metrics == NULL) {
+    if (c->events_count == 0 && s->measure.style.metrics == NULL) {
         MKPERF_TRY(mkperf_events_parse("cycles,instructions", c, e));
     }
     /* Without -o the output is standard error, as of perf stat. */

@@ -68,7 +68,11 @@ static enum mkperf_status connect_target(struct stat_measure *s, struct mkperf_e
     s->checks = mkperf_checks_new((struct mkperf_sink){.take = take, .self = s, .splits = true},
                                   NULL, false);
     const struct mkperf_sink checked = mkperf_checks_sink(s->checks);
-    return mkperf_recorder_talk(&s->recorder, &checked, NULL, e);
+    MKPERF_TRY(mkperf_recorder_talk(&s->recorder, &checked, NULL, e));
+    s->style.session = &s->session;
+    s->style.pds = s->recorder.pds;
+    s->style.cpu = s->recorder.stream->hello.cpu;
+    return MKPERF_OK;
 }
 
 /* Returns whether the target sends counts by PD or core, in separate parts. */
@@ -155,21 +159,14 @@ static enum mkperf_status read_counts(struct stat_measure *s, bool all, bool *by
 
 /* ---- a run ---------------------------------------------------------------------------------- */
 
-static void show_reading(struct stat_measure *s, const struct stat_reading *r, double time_s)
-{
-    s->style.time_s = time_s;
-    s->style.session = &s->session;
-    s->style.pds = s->recorder.pds;
-    stat_print(r, &s->style);
-}
-
 static void show_interval(struct stat_measure *s)
 {
     static struct stat_reading step;
 
     s->style.titles = s->before.rows == 0;
     stat_difference(&step, &s->work, &s->before);
-    show_reading(s, &step, s->work.seconds);
+    s->style.time_s = s->work.seconds;
+    stat_print(&step, &s->style);
     s->before = s->work;
 }
 
@@ -343,12 +340,11 @@ enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
     s->recorder.control = on_control;
     s->recorder.self = s;
     MKPERF_TRY(connect_target(s, e));
-    s->style.cpu = s->recorder.stream->hello.cpu;
-    s->style.metrics = s->metrics != NULL;
-    if (s->metrics != NULL) { /* groups whose events the target's CPU has */
+    if (s->style.metrics != NULL) { /* groups whose events the target's CPU has */
         char missing[256];
-        MKPERF_TRY(mkperf_pmu_metric_groups(
-            s->metrics, s->style.cpu, &s->recorder.options.configure, missing, sizeof missing, e));
+        MKPERF_TRY(mkperf_pmu_metric_groups(s->style.metrics, s->style.cpu,
+                                            &s->recorder.options.configure, missing, sizeof missing,
+                                            e));
         if (missing[0] != '\0') {
             fprintf(stderr, "mkperf: %s\n", missing);
         }
@@ -394,7 +390,8 @@ enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
         s->style.runs = s->repeat.runs;
     }
     if (s->interval_ms == 0) {
-        show_reading(s, &s->work, s->work.seconds);
+        s->style.time_s = s->work.seconds;
+        stat_print(&s->work, &s->style);
     }
     return MKPERF_OK;
 }

@@ -93,7 +93,8 @@ struct stat_style {
     const char *title; /* the target */
     const char *only;  /* NAME[,NAME]: only rows of these PDs; NULL: all */
     const mkperf_Session *session;
-    bool metrics;    /* PDs have derived figures, too */
+    const char
+        *metrics;    /* groups of figures that PDs have, too, and whose events are counted; NULL */
     const char *cpu; /* the CPU whose derived figures are shown; NULL: those of the architecture */
     const struct mkperf_pds *pds;
 };
@@ -120,7 +121,6 @@ struct stat_measure {
      * events. */
     bool util;
     uint64_t interval_ms, runs;
-    const char *metrics; /* groups of figures whose events are counted, too; NULL: none */
     struct stat_style style;
 
     struct mkperf_checks *checks; /* compares the samples of an estimate with counts */
