@@ -13,12 +13,11 @@ struct diff_command {
     const char *junit;
     struct report_names names;
     struct report_comparison d;
-    struct report_gate gate;
     bool json, markdown;
     struct mkperf_textout values; /* the values that --json prints */
     bool differs;                 /* the environment differs */
     bool unequal;                 /* exact counts of one side differ */
-    unsigned failed;              /* rows that grew by more than the gate allows */
+    unsigned failed;              /* rows that grew by more than fail_above allows */
     enum { BY_GROWTH, BY_CHANGE } order;
     enum mkperf_colour colour;
     struct mkperf_textout cases; /* the test cases of --junit, as text in case_text */
@@ -66,11 +65,11 @@ static const struct mkperf_option diff_options[] = {
         "significant",
         .value = "N", MKPERF_PER_CENT(struct diff_command, d.confidence)),
     MKPERF_OPTION(0, "percent-limit", "leave out rows below N per cent in both (0)", .value = "N",
-                  MKPERF_PER_CENT(struct diff_command, gate.limit)),
+                  MKPERF_PER_CENT(struct diff_command, d.limit)),
     MKPERF_OPTION(0, "fail-above",
                   "exit with status 1 if a row grew by more than N per cent of what it was, and "
                   "chance does not explain it: for continuous integration",
-                  .value = "N", MKPERF_TAKEN(take_growth, struct diff_command, gate.fail_above)),
+                  .value = "N", MKPERF_TAKEN(take_growth, struct diff_command, d.fail_above)),
     MKPERF_OPTION(0, "exact",
                   "compare counts of instructions, which mkperf exact records: each difference is "
                   "one (the default if both sides have them)",
@@ -102,7 +101,7 @@ static void compare_event(struct diff_command *c, const char *a, const char *b)
         const struct report_change *r = &d->row[i];
         char before[REPORT_VALUE_TEXT], after[REPORT_VALUE_TEXT];
 
-        if (!report_change_fails(d, &c->gate, r)) {
+        if (!report_change_fails(d, r)) {
             continue;
         }
         c->failed++;
@@ -118,19 +117,19 @@ static void compare_event(struct diff_command *c, const char *a, const char *b)
         fputc('\n', stderr);
     }
     if (c->junit != NULL) {
-        c->ncases += report_changes_cases(d, &c->gate, a, &c->cases);
+        c->ncases += report_changes_cases(d, &c->cases);
     }
     if (c->json) {
-        report_changes_values(d, &c->gate, a, c->failed, &c->values);
+        report_changes_values(d, c->failed, &c->values);
         return;
     }
     if (c->markdown) {
-        report_changes_markdown(d, &c->gate, a, stdout);
+        report_changes_markdown(d);
         return;
     }
     if (d->exact) {
         printf("#\n# Counts of executed instructions\n#\n");
-        report_changes_print(d, &c->gate, stdout);
+        report_changes_print(d);
         return;
     }
     if (d->latency) {
@@ -153,7 +152,7 @@ static void compare_event(struct diff_command *c, const char *a, const char *b)
                d->runs[REPORT_A], d->runs[REPORT_B]);
     }
     printf("# Chance: of such a change in any of %zu rows if nothing changed\n#\n", d->family);
-    report_changes_print(d, &c->gate, stdout);
+    report_changes_print(d);
 }
 
 static void print_heads(struct diff_command *c)
@@ -188,11 +187,11 @@ static void put_difference(void *self, const char *what, const char *a, const ch
                     b);
     } else if (c->markdown) {
         printf("%s* ", c->differs ? "" : "The environments differ:\n\n");
-        report_markdown_cell(what, stdout);
+        report_markdown_cell(what);
         fputs(": ", stdout);
-        report_markdown_cell(a, stdout);
+        report_markdown_cell(a);
         fputs(", then ", stdout);
-        report_markdown_cell(b, stdout);
+        report_markdown_cell(b);
         putchar('\n');
     } else {
         printf("%s %s: %s, then %s\n", c->differs ? "#            " : "# differs    ", what, a, b);
@@ -205,8 +204,8 @@ static void compare_all(struct diff_command *c, char *const path[REPORT_SIDES],
                         struct mkperf_error *e)
 {
     struct report_comparison *d = &c->d;
-    const struct mkperf_session *a = report_comparison_session(d, REPORT_A, 0),
-                                *b = report_comparison_session(d, REPORT_B, 0);
+    const struct mkperf_session *a = &d->run[REPORT_A][0].profile.places.session,
+                                *b = &d->run[REPORT_B][0].profile.places.session;
     bool single = d->runs[REPORT_A] == 1 && d->runs[REPORT_B] == 1;
     unsigned compared = 0;
 
@@ -261,14 +260,14 @@ static enum mkperf_status run_diff(void *self, const struct mkperf_args *args,
     MKPERF_TRY(
         MKPERF_RULES(e, "diff",
                      {c->d.latency && (c->d.per != NULL || c->d.exact || c->names.pd != NULL ||
-                                       c->names.event != NULL || c->gate.limit > 0),
+                                       c->names.event != NULL || c->d.limit > 0),
                       "--latency excludes --per, --exact, --pd, --event and --percent-limit"}));
     if (c->d.latency) {
         c->d.keys = (struct report_column_list){{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2};
     }
     c->d.pd = c->names.pd;
     c->d.by_growth = c->order == BY_GROWTH;
-    c->gate.colour = mkperf_colour_wanted(c->colour, stdout);
+    c->d.colour = mkperf_colour_wanted(c->colour, stdout);
     if (report_comparison_read(&c->d, args->operand, e) == MKPERF_OK) {
         compare_all(c, args->operand, e);
         if (c->unequal) {
@@ -302,7 +301,7 @@ static enum mkperf_status run_diff(void *self, const struct mkperf_args *args,
         }
         if (e->status == MKPERF_OK && mkperf_stdout_flush(e) == MKPERF_OK && c->failed != 0) {
             mkperf_error_set(e, MKPERF_ERR_FAILED, "%u row%s grew by more than %g %%", c->failed,
-                             c->failed == 1 ? "" : "s", c->gate.fail_above);
+                             c->failed == 1 ? "" : "s", c->d.fail_above);
         }
     }
     report_comparison_free(&c->d);
@@ -328,7 +327,9 @@ const struct mkperf_command mkperf_diff_command = {
     .operand = MKPERF_VALUE_FILE,
     .operands_min = REPORT_SIDES,
     .operands_max = REPORT_SIDES,
-    .self = MKPERF_SELF(struct diff_command, .order = BY_CHANGE, .gate = {.fail_above = -1},
-                        .d = {.confidence = 95, .keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}}),
+    .self = MKPERF_SELF(struct diff_command, .order = BY_CHANGE,
+                        .d = {.confidence = 95,
+                              .fail_above = -1,
+                              .keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}}),
     .run = run_diff,
 };

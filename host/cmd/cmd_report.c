@@ -190,7 +190,7 @@ static void print_profile(struct mkperf_frames *f, struct report_command *c, uin
         return;
     }
     if (c->charged) {
-        report_charged_print(p, i, c->report.limit, stdout);
+        report_charged_print(p, i, c->report.limit);
         return;
     }
     mkperf_progress_begin("names of functions");
@@ -217,9 +217,9 @@ static void print_profile(struct mkperf_frames *f, struct report_command *c, uin
         }
         printf("#\n");
         if (c->hierarchy) {
-            report_hierarchy_print(&rows, stdout);
+            report_hierarchy_print(&rows);
         } else {
-            report_rows_print(&rows, stdout);
+            report_rows_print(&rows);
         }
     }
     report_rows_free(&rows);

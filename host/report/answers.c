@@ -281,7 +281,7 @@ static void put_ruled_out(const struct report_comparison *d, size_t differ, FILE
 enum report_verdict report_explain_regression(struct report_question *x, FILE *to)
 {
     struct report_comparison *d = x->comparison;
-    const struct mkperf_session *s = report_comparison_session(d, REPORT_A, 0);
+    const struct mkperf_session *s = &d->run[REPORT_A][0].profile.places.session;
     const struct report_change *fell = NULL;
     size_t grew = 0, differ = 0;
     unsigned event = 0;

@@ -26,18 +26,16 @@ const char *report_change_value(const struct report_comparison *d, double value,
     return text;
 }
 
-static bool is_shown(const struct report_comparison *d, const struct report_gate *gate,
-                     const struct report_change *r)
+static bool is_shown(const struct report_comparison *d, const struct report_change *r)
 {
     return !(fmax(report_change_part(d, r, REPORT_A), report_change_part(d, r, REPORT_B)) <
-             gate->limit);
+             d->limit);
 }
 
-bool report_change_fails(const struct report_comparison *d, const struct report_gate *gate,
-                         const struct report_change *r)
+bool report_change_fails(const struct report_comparison *d, const struct report_change *r)
 {
-    return gate->fail_above >= 0 && !r->idle && r->sure && r->growth > gate->fail_above &&
-           report_change_part(d, r, REPORT_B) >= gate->limit;
+    return d->fail_above >= 0 && !r->idle && r->sure && r->growth > d->fail_above &&
+           report_change_part(d, r, REPORT_B) >= d->limit;
 }
 
 /* Returns the column of a key: its title, and its name for programs. Latencies have the columns of their kind and of the pair. */
@@ -50,10 +48,9 @@ static const struct report_column *column_of(const struct report_comparison *d, 
 }
 
 /* Prints a row's values: of both sides, their difference, its chance, and the growth that would have been seen. Growth is red. */
-static void print_numbers(const struct report_comparison *d, const struct report_change *r,
-                          bool colour, FILE *out)
+static void print_numbers(const struct report_comparison *d, const struct report_change *r)
 {
-    const char *begin = !colour || !r->sure ? "" : r->delta > 0 ? "\033[31m" : "\033[32m";
+    const char *begin = !d->colour || !r->sure ? "" : r->delta > 0 ? "\033[31m" : "\033[32m";
     const char *value = d->exact              ? "%s%14.0f%s "
                         : report_has_costs(d) ? "%s%12.6g%s "
                                               : "%s%8.2f%%%s ";
@@ -64,33 +61,32 @@ static void print_numbers(const struct report_comparison *d, const struct report
 
     for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
         double share = d->exact || d->latency ? 0 : report_change_part(d, r, side);
-        fprintf(out, value, mkperf_colour_begin(colour, share), unit_of(d) * r->value[side],
-                mkperf_colour_end(colour, share));
+        printf(value, mkperf_colour_begin(d->colour, share), unit_of(d) * r->value[side],
+               mkperf_colour_end(d->colour, share));
     }
-    fprintf(out, delta, begin, unit_of(d) * r->delta, *begin != '\0' ? "\033[0m" : "");
+    printf(delta, begin, unit_of(d) * r->delta, *begin != '\0' ? "\033[0m" : "");
     if (d->exact) {
-        fputs("  ", out);
+        fputs("  ", stdout);
         return;
     }
     if (r->visible > 0) {
         snprintf(seen, sizeof seen, r->visible < 99.5 ? "%.2g%%" : "%.0f%%", r->visible);
     }
-    fprintf(out, " %8.2g %7s  %c ", r->chance, seen, r->sure ? ' ' : '~');
+    printf(" %8.2g %7s  %c ", r->chance, seen, r->sure ? ' ' : '~');
 }
 
 /* Prints the texts of a line, or the titles if `text` is NULL. All columns except the last are padded. */
 static void print_columns(char *const *text, const struct report_comparison *d,
-                          const int width[REPORT_SORT_KEYS], FILE *out)
+                          const int width[REPORT_SORT_KEYS])
 {
     for (unsigned k = 0; k < d->keys.n; k++) {
         bool last = k + 1 == d->keys.n;
-        fprintf(out, "%-*s%s", last ? 0 : width[k], text ? text[k] : column_of(d, k)->title,
-                last ? "\n" : "  ");
+        printf("%-*s%s", last ? 0 : width[k], text ? text[k] : column_of(d, k)->title,
+               last ? "\n" : "  ");
     }
 }
 
-void report_changes_print(const struct report_comparison *d, const struct report_gate *gate,
-                          FILE *out)
+void report_changes_print(const struct report_comparison *d)
 {
     size_t left_out = 0, significant = 0;
     int width[REPORT_SORT_KEYS];
@@ -105,44 +101,42 @@ void report_changes_print(const struct report_comparison *d, const struct report
     fputs(d->exact              ? "#            A              B          Delta  "
           : report_has_costs(d) ? "#          A            B        Delta   Chance    Seen    "
                                 : "#       A         B      Delta   Chance    Seen    ",
-          out);
-    print_columns(NULL, d, width, out);
-    fputs("#\n", out);
+          stdout);
+    print_columns(NULL, d, width);
+    fputs("#\n", stdout);
     for (size_t i = 0; i < d->n; i++) {
         const struct report_change *r = &d->row[i];
 
-        if (!is_shown(d, gate, r)) {
+        if (!is_shown(d, r)) {
             left_out++;
         } else if (!d->exact || r->delta != 0) {
             significant += r->sure;
-            print_numbers(d, r, gate->colour, out);
-            print_columns(r->text, d, width, out);
+            print_numbers(d, r);
+            print_columns(r->text, d, width);
         }
     }
     if (left_out) {
-        report_omitted_print(left_out, gate->limit, out);
+        report_omitted_print(left_out, d->limit);
     }
     if (d->exact) {
-        fprintf(out, "# %zu of %zu rows differ; equal rows are omitted\n\n", significant, d->n);
+        printf("# %zu of %zu rows differ; equal rows are omitted\n\n", significant, d->n);
         return;
     }
-    fprintf(out,
-            "# %zu of the rows above differ significantly; ~ marks rows that may be chance\n"
-            "# Seen: with these samples, a growth by so much of the row would have been seen\n",
-            significant);
+    printf("# %zu of the rows above differ significantly; ~ marks rows that may be chance\n"
+           "# Seen: with these samples, a growth by so much of the row would have been seen\n",
+           significant);
     double visible = d->n != 0 ? d->row[d->largest].visible : 0;
-    if (gate->fail_above > 0 && visible > gate->fail_above) {
-        fprintf(out,
-                "# to see a growth of the largest row by %g %%, a side needs %.3g times as many "
-                "%s\n",
-                gate->fail_above, pow(visible / gate->fail_above, 2),
-                d->latency ? "latencies" : "samples");
+    if (d->fail_above > 0 && visible > d->fail_above) {
+        printf("# to see a growth of the largest row by %g %%, a side needs %.3g times as many "
+               "%s\n",
+               d->fail_above, pow(visible / d->fail_above, 2),
+               d->latency ? "latencies" : "samples");
     }
-    fputc('\n', out);
+    putchar('\n');
 }
 
-void report_changes_values(const struct report_comparison *d, const struct report_gate *gate,
-                           const char *event, unsigned failed, struct mkperf_textout *v)
+void report_changes_values(const struct report_comparison *d, unsigned failed,
+                           struct mkperf_textout *v)
 {
     const char *kind = d->exact         ? "exact_change"
                        : d->latency     ? "latency_change"
@@ -154,10 +148,10 @@ void report_changes_values(const struct report_comparison *d, const struct repor
         const struct report_change *r = &d->row[i];
 
         significant += r->sure;
-        if (!is_shown(d, gate, r)) {
+        if (!is_shown(d, r)) {
             continue;
         }
-        mkperf_json(v, "{'type':%s,'event':%s", kind, event);
+        mkperf_json(v, "{'type':%s,'event':%s", kind, d->event);
         for (unsigned k = 0; k < d->keys.n; k++) {
             if (d->keys.column[k] != REPORT_SORT_EVENT) { /* the row begins with its event */
                 mkperf_json(v, ",%s:%s", column_of(d, k)->name, r->text[k]);
@@ -177,55 +171,53 @@ void report_changes_values(const struct report_comparison *d, const struct repor
                     r->sure, r->visible);
     }
     mkperf_json(v, "{'type':'changes','event':%s,'rows':%zu,'significant':%" PRIu64 ",'failed':%u",
-                event, d->n, significant, failed);
+                d->event, d->n, significant, failed);
     mkperf_json_known(v, "per", d->per);
     mkperf_json(v, "}\n");
 }
 
-void report_markdown_cell(const char *text, FILE *out)
+void report_markdown_cell(const char *text)
 {
     for (; *text != '\0'; text++) {
-        fprintf(out, strchr("|`*_<>[]\\", *text) != NULL ? "\\%c" : "%c", *text);
+        printf(strchr("|`*_<>[]\\", *text) != NULL ? "\\%c" : "%c", *text);
     }
 }
 
-void report_changes_markdown(const struct report_comparison *d, const struct report_gate *gate,
-                             const char *event, FILE *out)
+void report_changes_markdown(const struct report_comparison *d)
 {
     char a[REPORT_VALUE_TEXT], b[REPORT_VALUE_TEXT], change[REPORT_VALUE_TEXT];
     size_t n = 0;
 
-    fprintf(out, "### %s\n\n| before | after | change | chance |", event);
+    printf("### %s\n\n| before | after | change | chance |", d->event);
     for (unsigned k = 0; k < d->keys.n; k++) {
-        fprintf(out, " %s |", column_of(d, k)->title);
+        printf(" %s |", column_of(d, k)->title);
     }
-    fputs("\n|---:|---:|---:|---:|", out);
+    fputs("\n|---:|---:|---:|---:|", stdout);
     for (unsigned k = 0; k < d->keys.n; k++) {
-        fputs("---|", out);
+        fputs("---|", stdout);
     }
-    fputc('\n', out);
+    putchar('\n');
     for (size_t i = 0; i < d->n; i++) {
         const struct report_change *r = &d->row[i];
 
-        if (!r->sure || !is_shown(d, gate, r)) {
+        if (!r->sure || !is_shown(d, r)) {
             continue;
         }
         n++;
-        fprintf(out, "| %s | %s | %s%s | %.2g |", report_change_value(d, r->value[REPORT_A], a),
-                report_change_value(d, r->value[REPORT_B], b), r->delta > 0 ? "+" : "",
-                report_change_value(d, r->delta, change), r->chance);
+        printf("| %s | %s | %s%s | %.2g |", report_change_value(d, r->value[REPORT_A], a),
+               report_change_value(d, r->value[REPORT_B], b), r->delta > 0 ? "+" : "",
+               report_change_value(d, r->delta, change), r->chance);
         for (unsigned k = 0; k < d->keys.n; k++) {
-            fputc(' ', out);
-            report_markdown_cell(r->text[k], out);
-            fputs(" |", out);
+            putchar(' ');
+            report_markdown_cell(r->text[k]);
+            fputs(" |", stdout);
         }
-        fputc('\n', out);
+        putchar('\n');
     }
-    fprintf(out, "\n%zu of %zu rows differ significantly.\n\n", n, d->n);
+    printf("\n%zu of %zu rows differ significantly.\n\n", n, d->n);
 }
 
-unsigned report_changes_cases(const struct report_comparison *d, const struct report_gate *gate,
-                              const char *event, struct mkperf_textout *t)
+unsigned report_changes_cases(const struct report_comparison *d, struct mkperf_textout *t)
 {
     char a[REPORT_VALUE_TEXT], b[REPORT_VALUE_TEXT];
     unsigned cases = 0;
@@ -233,18 +225,18 @@ unsigned report_changes_cases(const struct report_comparison *d, const struct re
     for (size_t i = 0; i < d->n; i++) {
         const struct report_change *r = &d->row[i];
 
-        if (report_change_part(d, r, REPORT_B) < gate->limit) {
+        if (report_change_part(d, r, REPORT_B) < d->limit) {
             continue;
         }
         cases++;
         mkperf_textout_puts(t, "    <testcase classname=\"");
-        mkperf_textout_xml(t, event);
+        mkperf_textout_xml(t, d->event);
         mkperf_textout_puts(t, "\" name=\"");
         for (unsigned k = 0; k < d->keys.n; k++) {
             mkperf_textout_puts(t, k == 0 ? "" : " ");
             mkperf_textout_xml(t, r->text[k]);
         }
-        if (!report_change_fails(d, gate, r)) {
+        if (!report_change_fails(d, r)) {
             mkperf_textout_puts(t, "\"/>\n");
             continue;
         }

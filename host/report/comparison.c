@@ -24,7 +24,7 @@ bool report_comparison_has(const struct report_comparison *d, const char *event)
 {
     for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
         for (unsigned i = 0; i < d->runs[side]; i++) {
-            if (find_event(report_comparison_session(d, side, i), event) < 0) {
+            if (find_event(&d->run[side][i].profile.places.session, event) < 0) {
                 return false;
             }
         }
@@ -195,7 +195,7 @@ enum mkperf_status report_comparison_read(struct report_comparison *d,
     d->exact = !report_has_costs(d);
     for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
         for (unsigned i = 0; i < d->runs[side]; i++) {
-            d->exact &= report_comparison_session(d, side, i)->exact;
+            d->exact &= d->run[side][i].profile.places.session.exact;
             if (wanted && !d->exact) {
                 return mkperf_error_set(e, MKPERF_ERR_INPUT,
                                         "%s has samples, which are estimates: mkperf exact "
@@ -501,6 +501,7 @@ static void judge(struct report_comparison *d)
 bool report_compare_event(struct report_comparison *d, const char *a, const char *b)
 {
     free_rows(d);
+    d->event = a;
     for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
         d->whole[side] = d->units[side] = d->samples[side] = 0;
         d->counted[side] = 0;

@@ -74,9 +74,13 @@ struct report_comparison {
     double confidence; /* the confidence of intervals, in per cent */
     bool exact;        /* counts are compared; reading sets it, too, if all recordings have them */
     bool by_growth;    /* rows are sorted by delta instead of its size */
+    double limit;      /* rows below so many per cent on both sides are not printed */
+    double fail_above; /* growth of a row in per cent; negative: no growth is a failure */
+    bool colour;
 
     struct report_run *run[REPORT_SIDES];
     unsigned runs[REPORT_SIDES];
+    const char *event; /* the current one, of side A */
     struct report_change *row;
     size_t n, room;
     size_t family;              /* the number of rows in which chance can claim a change */
@@ -106,12 +110,6 @@ bool report_compare_event(struct report_comparison *d, const char *a, const char
 /* Returns whether all recordings have the event. */
 bool report_comparison_has(const struct report_comparison *d, const char *event);
 
-static inline const struct mkperf_session *
-report_comparison_session(const struct report_comparison *d, unsigned side, unsigned run)
-{
-    return &d->run[side][run].profile.places.session;
-}
-
 /* Returns whether values are no shares: costs, latencies. */
 static inline bool report_has_costs(const struct report_comparison *d)
 {
@@ -129,28 +127,17 @@ static inline double report_change_part(const struct report_comparison *d,
 const char *report_change_value(const struct report_comparison *d, double value,
                                 char text[REPORT_VALUE_TEXT]);
 
-/* What the rows of changes.c leave out, and the growth that fails. */
-struct report_gate {
-    double limit;      /* rows below so many per cent on both sides are left out */
-    double fail_above; /* growth of a row in per cent; negative: no growth is a failure */
-    bool colour;
-};
-/* Returns whether a row grew by more than the gate allows, significantly. */
-bool report_change_fails(const struct report_comparison *d, const struct report_gate *gate,
-                         const struct report_change *r);
+/* Returns whether a row grew by more than fail_above allows, significantly. */
+bool report_change_fails(const struct report_comparison *d, const struct report_change *r);
 
-/* Prints the rows as a table, as rows "change" for programs, and as a table in Markdown, which has only significant
- * changes. */
-void report_changes_print(const struct report_comparison *d, const struct report_gate *gate,
-                          FILE *out);
-void report_changes_values(const struct report_comparison *d, const struct report_gate *gate,
-                           const char *event, unsigned failed, struct mkperf_textout *v);
-void report_changes_markdown(const struct report_comparison *d, const struct report_gate *gate,
-                             const char *event, FILE *out);
+/* Print the rows as a table, as rows "change" for programs, and as a table in Markdown, which has only significant changes. */
+void report_changes_print(const struct report_comparison *d);
+void report_changes_values(const struct report_comparison *d, unsigned failed,
+                           struct mkperf_textout *v);
+void report_changes_markdown(const struct report_comparison *d);
 /* Prints the rows as test cases of JUnit. Returns their number. */
-unsigned report_changes_cases(const struct report_comparison *d, const struct report_gate *gate,
-                              const char *event, struct mkperf_textout *t);
+unsigned report_changes_cases(const struct report_comparison *d, struct mkperf_textout *t);
 /* Prints text for a cell of a table in Markdown. */
-void report_markdown_cell(const char *text, FILE *out);
+void report_markdown_cell(const char *text);
 
 #endif

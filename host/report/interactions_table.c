@@ -223,18 +223,17 @@ void report_charged_by(const struct mkperf_charge *c, const struct mkperf_charge
     snprintf(text, n, "%28.2f%%%*s               by %s", share(c, &pair->weight), more, "", name);
 }
 
-void report_charged_print(const struct mkperf_profile *p, uint32_t event, double limit, FILE *out)
+void report_charged_print(const struct mkperf_profile *p, uint32_t event, double limit)
 {
     struct mkperf_charge c;
     uint32_t hidden = 0;
     char text[512];
 
     mkperf_charge_make(&c, p, event);
-    fprintf(out,
-            "#\n# Charged: what each PD used itself, and what others used on its behalf (by\n"
-            "# the outermost PD of each callchain), of event '%s'\n#\n"
-            "#" REPORT_CHARGED_TITLES("") "\n#\n",
-            p->places.session.event[event].name);
+    printf("#\n# Charged: what each PD used itself, and what others used on its behalf (by\n"
+           "# the outermost PD of each callchain), of event '%s'\n#\n"
+           "#" REPORT_CHARGED_TITLES("") "\n#\n",
+           p->places.session.event[event].name);
     for (uint32_t i = 0; i < c.npds; i++) {
         const struct mkperf_charge_pd *pd = &c.pd[i];
         if (share(&c, &pd->charged) < limit && share(&c, &pd->served) < limit) {
@@ -242,18 +241,18 @@ void report_charged_print(const struct mkperf_profile *p, uint32_t event, double
             continue;
         }
         report_charged_row(&c, pd, "", mkperf_profile_pd_name(p, pd->pd), text, sizeof text);
-        fprintf(out, "%s\n", text);
+        printf("%s\n", text);
         for (uint32_t k = 0; k < c.npairs; k++) {
             const struct mkperf_charge_pair *pair = &c.pair[k];
             if (pair->to == pd->pd && pair->by != pd->pd && share(&c, &pair->weight) >= limit) {
                 report_charged_by(&c, pair, 0, mkperf_profile_pd_name(p, pair->by), text,
                                   sizeof text);
-                fprintf(out, "%s\n", text);
+                printf("%s\n", text);
             }
         }
     }
     if (hidden != 0) {
-        report_omitted_print(hidden, limit, out);
+        report_omitted_print(hidden, limit);
     }
     mkperf_charge_free(&c);
 }

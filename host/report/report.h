@@ -223,7 +223,7 @@ void report_tree_text(const struct mkperf_tree *t, const struct report_rows *row
                       uint32_t parent_pd, char *text, size_t n);
 
 /* Prints the call tree of row r. Percentages have the same base as those of rows. */
-void report_tree_print(const struct report_rows *rows, const struct report_row *r, FILE *out);
+void report_tree_print(const struct report_rows *rows, const struct report_row *r);
 
 /* ---- what is printed: the head, the table of rows, the table of PDs, and the browser ---- */
 
@@ -236,13 +236,13 @@ void report_head_print(const struct mkperf_profile *p, const char *path, bool ma
 void report_first_print(const struct mkperf_totals *t, FILE *out);
 
 /* Prints how many rows below a limit in per cent are omitted. */
-void report_omitted_print(uint64_t n, double limit, FILE *out);
+void report_omitted_print(uint64_t n, double limit);
 
 /* rows_print.c: prints the table of rows, with the option `graph` also the call tree below each row. */
-void report_rows_print(const struct report_rows *rows, FILE *out);
+void report_rows_print(const struct report_rows *rows);
 /* Prints rows as a tree with a level for each sort key. The weight of a line includes all lines below it. The rows were built
  * without the options `children` and `graph`. */
-void report_hierarchy_print(const struct report_rows *rows, FILE *out);
+void report_hierarchy_print(const struct report_rows *rows);
 /* Writes for programs: a row "row" for each row, then a row "event". */
 void report_rows_values(const struct report_rows *rows, struct mkperf_textout *v);
 /* Writes for programs: the row "total" of a recording, after the rows of all events. */
@@ -276,7 +276,7 @@ void report_charged_row(const struct mkperf_charge *c, const struct mkperf_charg
 void report_charged_by(const struct mkperf_charge *c, const struct mkperf_charge_pair *pair,
                        int more, const char *name, char *text, size_t n);
 /* Prints the table of charged time of one event. The last line states how many rows are below `limit` per cent. */
-void report_charged_print(const struct mkperf_profile *p, uint32_t event, double limit, FILE *out);
+void report_charged_print(const struct mkperf_profile *p, uint32_t event, double limit);
 /* Writes for programs: rows "charged" and "charged_by" of one event, without a limit. */
 void report_charged_values(const struct mkperf_profile *p, uint32_t event,
                            struct mkperf_textout *v);

@@ -162,7 +162,6 @@ struct printer {
     const struct mkperf_tree *tree;
     const struct report_rows *rows;
     double least;
-    FILE *out;
     char indent[4 * MKPERF_FRAMES_MAX + 8];
 };
 
@@ -185,15 +184,15 @@ static void print_children(struct printer *p, uint32_t node, uint32_t pd)
         next = n[i].next;
         report_tree_text(p->tree, p->rows, i, pd, text, sizeof text);
         share = strcspn(text, "-");
-        fprintf(p->out, "%s|--%s%.*s%s%s\n", p->indent, mkperf_colour_begin(colour, atof(text)),
-                (int)share, text, mkperf_colour_end(colour, atof(text)), text + share);
+        printf("%s|--%s%.*s%s%s\n", p->indent, mkperf_colour_begin(colour, atof(text)), (int)share,
+               text, mkperf_colour_end(colour, atof(text)), text + share);
         memcpy(p->indent + depth, next != 0 && is_branch_shown(p, next) ? "|   " : "    ", 5);
         print_children(p, i, mkperf_frames_label(p->rows->frames, n[i].label).pd);
         p->indent[depth] = 0;
     }
 }
 
-void report_tree_print(const struct report_rows *rows, const struct report_row *r, FILE *out)
+void report_tree_print(const struct report_rows *rows, const struct report_row *r)
 {
     const struct report_options *o = rows->options;
     struct mkperf_tree t;
@@ -202,16 +201,13 @@ void report_tree_print(const struct report_rows *rows, const struct report_row *
     double base = (double)(o->symbol ? r->children.period
                            : o->pd   ? rows->shown.period
                                      : rows->whole);
-    struct printer p = {.tree = &t,
-                        .rows = rows,
-                        .least = o->graph_limit * base / 100,
-                        .out = out,
-                        .indent = "        "};
+    struct printer p = {
+        .tree = &t, .rows = rows, .least = o->graph_limit * base / 100, .indent = "        "};
 
     report_tree_build(&t, rows, r);
     if (t.node[0].child != 0) {
         print_children(&p, 0, r->key.pd);
-        fputc('\n', out);
+        putchar('\n');
     }
     mkperf_tree_free(&t);
 }

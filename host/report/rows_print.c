@@ -10,19 +10,19 @@
 
 #include <mkperf/version.h>
 
-void report_omitted_print(uint64_t n, double limit, FILE *out)
+void report_omitted_print(uint64_t n, double limit)
 {
-    fprintf(out, "# %" PRIu64 " row%s below %g %% %s omitted\n", n, mkperf_plural(n), limit,
-            n == 1 ? "is" : "are");
+    printf("# %" PRIu64 " row%s below %g %% %s omitted\n", n, mkperf_plural(n), limit,
+           n == 1 ? "is" : "are");
 }
 
-static void print_share(double share, bool colour, FILE *out)
+static void print_share(double share, bool colour)
 {
-    fprintf(out, "%s%9.2f%%%s", mkperf_colour_begin(colour, share), share,
-            mkperf_colour_end(colour, share));
+    printf("%s%9.2f%%%s", mkperf_colour_begin(colour, share), share,
+           mkperf_colour_end(colour, share));
 }
 
-void report_rows_print(const struct report_rows *rows, FILE *out)
+void report_rows_print(const struct report_rows *rows)
 {
     const struct report_options *o = rows->options;
     int width[REPORT_SORT_KEYS]; /* of each column; the last is not padded */
@@ -42,12 +42,12 @@ void report_rows_print(const struct report_rows *rows, FILE *out)
         }
     }
     width[o->keys.n - 1] = 0;
-    fprintf(out, "# %s%s  Samples           Period",
-            o->children ? "Children      Self" : "Overhead", o->interval ? "   95 %" : "");
+    printf("# %s%s  Samples           Period", o->children ? "Children      Self" : "Overhead",
+           o->interval ? "   95 %" : "");
     for (unsigned k = 0; k < o->keys.n; k++) {
-        fprintf(out, "  %-*s", width[k], report_columns[o->keys.column[k]].title);
+        printf("  %-*s", width[k], report_columns[o->keys.column[k]].title);
     }
-    fprintf(out, "\n#\n");
+    printf("\n#\n");
     for (uint32_t i = 0; i < rows->n; i++) {
         const struct report_row *r = &rows->row[i];
         double share = mkperf_percent(r->self.period, rows->whole);
@@ -56,26 +56,25 @@ void report_rows_print(const struct report_rows *rows, FILE *out)
             continue;
         }
         if (o->children) {
-            print_share(report_row_share(rows, i), o->colour, out);
+            print_share(report_row_share(rows, i), o->colour);
         }
-        print_share(share, o->colour, out);
+        print_share(share, o->colour);
         if (o->interval) {
-            fprintf(out, " ±%5.2f",
-                    mkperf_profile_interval(rows->frames->profile, rows->event, share));
+            printf(" ±%5.2f", mkperf_profile_interval(rows->frames->profile, rows->event, share));
         }
-        fprintf(out, "  %7" PRIu64 "  %15" PRIu64, r->self.samples, r->self.period);
+        printf("  %7" PRIu64 "  %15" PRIu64, r->self.samples, r->self.period);
         for (unsigned k = 0; k < o->keys.n; k++) {
-            fprintf(out, "  %-*s", width[k], report_row_text(rows, r, k, text));
+            printf("  %-*s", width[k], report_row_text(rows, r, k, text));
         }
-        fputc('\n', out);
+        putchar('\n');
         if (o->graph != REPORT_GRAPH_NONE) {
-            report_tree_print(rows, r, out);
+            report_tree_print(rows, r);
         }
     }
     if (omitted > 0) {
-        report_omitted_print(omitted, o->limit, out);
+        report_omitted_print(omitted, o->limit);
     }
-    fputc('\n', out);
+    putchar('\n');
 }
 
 struct hierarchy {
@@ -83,7 +82,6 @@ struct hierarchy {
     struct mkperf_tree tree;
     const struct report_rows *rows;
     uint32_t omitted;
-    FILE *out;
 };
 
 static int compare_hierarchy_nodes(const struct mkperf_tree_node *a,
@@ -118,17 +116,17 @@ static void print_below(struct hierarchy *h, uint32_t parent, int depth)
             h->omitted++;
             continue;
         }
-        print_share(share, h->rows->options->colour, h->out);
-        fprintf(h->out, "  %7" PRIu64 "  %15" PRIu64 "  %*s%s\n", n[i].total.samples,
-                n[i].total.period, 2 * depth, "", mkperf_hash_text(&h->texts, n[i].label));
+        print_share(share, h->rows->options->colour);
+        printf("  %7" PRIu64 "  %15" PRIu64 "  %*s%s\n", n[i].total.samples, n[i].total.period,
+               2 * depth, "", mkperf_hash_text(&h->texts, n[i].label));
         print_below(h, i, depth + 1);
     }
 }
 
-void report_hierarchy_print(const struct report_rows *rows, FILE *out)
+void report_hierarchy_print(const struct report_rows *rows)
 {
     const struct report_options *o = rows->options;
-    struct hierarchy h = {.rows = rows, .out = out};
+    struct hierarchy h = {.rows = rows};
 
     mkperf_tree_init(&h.tree);
     for (uint32_t i = 0; i < rows->n; i++) {
@@ -142,17 +140,17 @@ void report_hierarchy_print(const struct report_rows *rows, FILE *out)
         mkperf_tree_add(&h.tree, node, 0, rows->row[i].self);
     }
     mkperf_tree_finish(&h.tree, compare_hierarchy_nodes, &h);
-    fprintf(out, "# Overhead  Samples           Period");
+    printf("# Overhead  Samples           Period");
     for (unsigned i = 0; i < o->keys.n; i++) {
-        fprintf(out, "%s%s", i == 0 ? "  " : " / ", report_columns[o->keys.column[i]].title);
+        printf("%s%s", i == 0 ? "  " : " / ", report_columns[o->keys.column[i]].title);
     }
-    fprintf(out, "\n#\n");
+    printf("\n#\n");
     print_below(&h, 0, 0);
     if (h.omitted > 0) {
-        fprintf(out, "# %" PRIu32 " row%s below %g %%, with all that is below, %s omitted\n",
-                h.omitted, mkperf_plural(h.omitted), o->limit, h.omitted == 1 ? "is" : "are");
+        printf("# %" PRIu32 " row%s below %g %%, with all that is below, %s omitted\n", h.omitted,
+               mkperf_plural(h.omitted), o->limit, h.omitted == 1 ? "is" : "are");
     }
-    fputc('\n', out);
+    putchar('\n');
     mkperf_tree_free(&h.tree);
     mkperf_hash_free(&h.texts);
 }
