@@ -33,8 +33,9 @@ struct kprof_index {
 
 /* A file that is mapped into a process, or the program that it runs from then on. */
 struct kprof_map {
+    uint64_t pid;                                 /* the first member, because it is searched for */
     uint64_t time_ns, start, length, file_offset; /* the last three are 0 for a program */
-    uint32_t pid, order; /* `order` is the number of the record; it keeps sorting stable */
+    uint32_t order; /* the number of the record; it keeps sorting stable */
     bool program;
     char *path;
     int64_t pd;                   /* -1 until a sample needs it */
@@ -111,20 +112,13 @@ __attribute__((format(printf, 3, 4))) static void kprof_warn(const struct kprof 
     }
 }
 
-/* Returns the index of the first mapping or program of a pid, k->nmaps if it has none. */
-static uint32_t first_map(const struct kprof *k, uint32_t pid)
+/* Returns the mapping or program of a pid before m, NULL if there is none. m NULL: the last one. */
+static struct kprof_map *map_before(const struct kprof *k, uint32_t pid, const struct kprof_map *m)
 {
-    uint32_t low = 0, high = k->nmaps;
+    size_t n = m != NULL ? (size_t)(m - k->map)
+                         : mkperf_first_behind(k->map, k->nmaps, sizeof *k->map, pid);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (k->map[middle].pid < pid) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < k->nmaps && k->map[low].pid == pid ? low : k->nmaps;
+    return n > 0 && k->map[n - 1].pid == pid ? &k->map[n - 1] : NULL;
 }
 
 static const char *base_name(const char *path)
@@ -138,11 +132,16 @@ static const char *base_name(const char *path)
 static const char *program_of_process(const struct kprof *k, uint32_t pid, uint64_t time_ns)
 {
     const char *path = NULL, *first = NULL;
+    const struct kprof_map *m = NULL;
 
-    for (uint32_t i = first_map(k, pid); i < k->nmaps && k->map[i].pid == pid; i++) {
-        const struct kprof_map *m = &k->map[i];
-        first = first != NULL ? first : m->path;
-        path = m->program && (path == NULL || m->time_ns <= time_ns) ? m->path : path;
+    while ((m = map_before(k, pid, m)) != NULL) {
+        first = m->path;
+        if (m->program) {
+            path = m->path;
+            if (m->time_ns <= time_ns) {
+                break;
+            }
+        }
     }
     return path != NULL ? path : first;
 }
@@ -213,17 +212,11 @@ static int64_t kprof_process_pd(struct kprof *k, uint32_t pid, uint64_t time_ns)
  */
 static int64_t kprof_code_at(struct kprof *k, uint32_t pid, uint64_t time_ns, uint64_t *addr)
 {
-    struct kprof_map *m = NULL;
+    struct kprof_map *m = NULL, *at = NULL;
     size_t n;
 
-    for (uint32_t i = first_map(k, pid); i < k->nmaps && k->map[i].pid == pid; i++) {
-        if (*addr - k->map[i].start >= k->map[i].length) {
-            continue;
-        }
-        if (m != NULL && k->map[i].time_ns > time_ns) {
-            break;
-        }
-        m = &k->map[i];
+    while ((m == NULL || m->time_ns > time_ns) && (at = map_before(k, pid, at)) != NULL) {
+        m = *addr - at->start < at->length ? at : m;
     }
     if (m == NULL) {
         return kprof_process_pd(k, pid, time_ns);

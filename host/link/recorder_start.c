@@ -48,7 +48,7 @@ void mkperf_recorder_keep_elfs(struct mkperf_recorder *r)
     if (r->perfdata == NULL || r->options.keep_no_elfs) {
         return;
     }
-    struct mkperf_elf_copy *elf = mkperf_xcalloc((size_t)npds + 1, sizeof *elf);
+    struct mkperf_module **elf = mkperf_xcalloc((size_t)npds + 1, sizeof *elf);
     char *directory = mkperf_elf_cache_directory();
     mkperf_pds_describe(r->pds, &session);
     if (session.kernel_elf != NULL) {
@@ -56,12 +56,8 @@ void mkperf_recorder_keep_elfs(struct mkperf_recorder *r)
     }
     e.status = MKPERF_OK; /* a kernel that cannot be opened has no copy */
     for (uint32_t i = 0; i <= npds; i++) {
-        const struct mkperf_module *m = i < npds ? r->pds->module[i] : kernel;
-        if (m != NULL) {
-            elf[n].path = mkperf_module_path(m);
-            elf[n].bytes = mkperf_module_file(m, &elf[n].n);
-            mkperf_module_identity(m, &elf[n++].id);
-        }
+        elf[n] = i < npds ? r->pds->module[i] : kernel;
+        n += elf[n] != NULL;
     }
     if (n != 0 && directory == NULL) {
         mkperf_error_set(&e, MKPERF_ERR_OUTPUT, "neither HOME nor PERF_BUILDID_DIR is set");

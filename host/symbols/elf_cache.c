@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owns: the copies of ELFs, their links and list entries, see symbols.h. */
-#include "symbols.h"
+#include "symbols_internal.h"
 
 #include <dirent.h>
 #include <sys/file.h>
@@ -102,35 +102,38 @@ static bool is_there(const char *link)
     return there;
 }
 
-static enum mkperf_status keep_elf(const char *directory, const struct mkperf_elf_copy *x,
+static enum mkperf_status keep_elf(const char *directory, const struct mkperf_module *m,
                                    uint64_t most, struct mkperf_error *e)
 {
+    const char *path = mkperf_module_path(m);
+    struct mkperf_build_id of;
     char id[MKPERF_BUILD_ID_TEXT];
     struct stat st;
 
-    if (x->id.n < 2) { /* a link's name needs a byte for the directory and one for the file */
+    mkperf_module_identity(m, &of);
+    if (of.n < 2) { /* a link's name needs a byte for the directory and one for the file */
         return MKPERF_OK;
     }
-    if (x->n > most) {
+    if (m->size > most) {
         return mkperf_error_set(e, MKPERF_ERR_OUTPUT,
-                                "%s has %zu bytes, all copies together may have %llu", x->path,
-                                x->n, (unsigned long long)most);
+                                "%s has %zu bytes, all copies together may have %llu", path,
+                                m->size, (unsigned long long)most);
     }
-    mkperf_build_id_text(&x->id, id);
+    mkperf_build_id_text(&of, id);
     char *list = mkperf_xprintf("%s/.mkperf/%s", directory, id);
     char *link = mkperf_xprintf("%s/.build-id/%.2s/%s", directory, id, id + 2);
-    char *to = mkperf_xprintf("../..%s/%s", x->path, id), *place = to + strlen("../..");
+    char *to = mkperf_xprintf("../..%s/%s", path, id), *place = to + strlen("../..");
     char *elf = mkperf_xprintf("%s%s/elf", directory, place);
     char *partial = mkperf_xprintf("%s/.mkperf/copy", directory);
     /* The copy is not more readable than the original. */
-    mode_t mode = stat(x->path, &st) == 0 ? (st.st_mode & 0644) | 0600 : 0600;
+    mode_t mode = stat(path, &st) == 0 ? (st.st_mode & 0644) | 0600 : 0600;
 
     /* Writes the list entry first, so that what a crash leaves can be removed later. */
     if (is_there(link)) {
         (void)utimensat(AT_FDCWD, list, NULL, 0); /* a copy that perf made has no list entry */
     } else if (write_file(list, 0666, place, strlen(place), e) == MKPERF_OK &&
                make_directories(elf, e) == MKPERF_OK && make_directories(link, e) == MKPERF_OK &&
-               write_file(partial, mode, x->bytes, x->n, e) == MKPERF_OK) {
+               write_file(partial, mode, m->bytes, m->size, e) == MKPERF_OK) {
         if (rename(partial, elf) != 0) {
             failed(elf, e);
         } else if ((unlink(link) != 0 && errno != ENOENT) || symlink(to, link) != 0) {
@@ -229,7 +232,7 @@ static void remove_oldest(const char *directory, uint64_t most)
     free(lists);
 }
 
-enum mkperf_status mkperf_elf_cache_keep(const char *directory, const struct mkperf_elf_copy *elf,
+enum mkperf_status mkperf_elf_cache_keep(const char *directory, struct mkperf_module *const *elf,
                                          size_t n, uint64_t most, struct mkperf_error *e)
 {
     struct mkperf_error first = {.status = MKPERF_OK};
@@ -240,7 +243,7 @@ enum mkperf_status mkperf_elf_cache_keep(const char *directory, const struct mkp
     }
     for (size_t i = 0; i < n; i++) {
         struct mkperf_error one = {.status = MKPERF_OK};
-        if (keep_elf(directory, &elf[i], most, &one) != MKPERF_OK && first.status == MKPERF_OK) {
+        if (keep_elf(directory, elf[i], most, &one) != MKPERF_OK && first.status == MKPERF_OK) {
             first = one;
         }
     }

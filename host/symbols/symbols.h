@@ -271,14 +271,6 @@ char *mkperf_find_file(const char *directories, const char *name);
 
 #define MKPERF_ELF_CACHE_BYTES (UINT64_C(1) << 30) /* the default limit for all copies */
 
-/* An ELF in memory, its absolute path, and what identifies it. */
-struct mkperf_elf_copy {
-    const char *path;
-    const uint8_t *bytes;
-    size_t n;
-    struct mkperf_build_id id;
-};
-
 /* Returns the cache's directory, $PERF_BUILDID_DIR or ~/.debug: a new string; NULL without $HOME. */
 char *mkperf_elf_cache_directory(void);
 
@@ -287,7 +279,7 @@ char *mkperf_elf_cache_directory(void);
  * left. OUTPUT: a copy could not be made, and the others were made nevertheless; or another process has held the directory's
  * lock for 10 s, and no copy was made.
  */
-enum mkperf_status mkperf_elf_cache_keep(const char *directory, const struct mkperf_elf_copy *elf,
+enum mkperf_status mkperf_elf_cache_keep(const char *directory, struct mkperf_module *const *elf,
                                          size_t n, uint64_t most, struct mkperf_error *e);
 
 #endif

@@ -26,7 +26,7 @@ enum {
     CALLER = 1 << 0,          /* lr has the caller, and fp is the caller's */
     FRAME = 1 << 1,           /* fp is this function's */
     LOST = 1 << 2,            /* lr was overwritten while fp is the caller's */
-    QUEUED = 1 << 3,          /* the instruction is in `work` */
+    STATES = 3,
 };
 
 /* ---- the control flow of AArch64 code ---- */
@@ -79,7 +79,7 @@ struct flow {
     uint64_t start;
     uint32_t n; /* instructions */
     uint8_t *state;
-    uint32_t *work; /* the instructions whose state has changed; each is in it once */
+    uint32_t *work; /* the instructions whose states have grown, each at most STATES times */
     uint32_t nwork;
 };
 
@@ -89,11 +89,9 @@ static void reach(struct flow *f, uint64_t at, unsigned state)
     if (at >= f->n || (f->state[at] | state) == f->state[at]) {
         return;
     }
-    if ((f->state[at] & QUEUED) == 0) {
-        assert(f->nwork < f->n);
-        f->work[f->nwork++] = (uint32_t)at;
-    }
-    f->state[at] |= (uint8_t)(state | QUEUED);
+    assert(f->nwork < STATES * f->n);
+    f->work[f->nwork++] = (uint32_t)at;
+    f->state[at] |= (uint8_t)state;
 }
 
 /*
@@ -113,13 +111,13 @@ static enum mkperf_lr lr_by_flow(struct mkperf_module *m, uint64_t pc)
     f.start = symbol.start;
     f.n = (uint32_t)(symbol.size / 4);
     f.state = mkperf_xcalloc(f.n + 1, 1);
-    f.work = mkperf_xcalloc(f.n + 1, sizeof *f.work);
+    f.work = mkperf_xcalloc((size_t)STATES * f.n + 1, sizeof *f.work);
     if (pc - f.start < 4 * (uint64_t)f.n) {
         /* Follows control from the first instruction until no set of states grows. */
         reach(&f, 0, CALLER);
         while (f.nwork > 0) {
             uint32_t at = f.work[--f.nwork], insn = insn_at(m, f.start + 4 * (uint64_t)at);
-            unsigned state = f.state[at] &= (uint8_t)~QUEUED;
+            unsigned state = f.state[at];
 
             if (sets_fp(insn)) {
                 state = FRAME;

@@ -230,15 +230,8 @@ static bool is_kept(const char *directory, unsigned i)
 static enum mkperf_status try_keep(const char *directory, struct mkperf_module *const m[], size_t n,
                                    uint64_t most, struct mkperf_error *e)
 {
-    struct mkperf_elf_copy elf[BUILDS];
-
-    for (size_t i = 0; i < n; i++) {
-        elf[i].path = mkperf_module_path(m[i]);
-        elf[i].bytes = mkperf_module_file(m[i], &elf[i].n);
-        mkperf_module_identity(m[i], &elf[i].id);
-    }
     e->status = MKPERF_OK;
-    return mkperf_elf_cache_keep(directory, elf, n, most, e);
+    return mkperf_elf_cache_keep(directory, m, n, most, e);
 }
 
 static void keep(const char *directory, struct mkperf_module *const m[], size_t n, uint64_t most)
