@@ -54,7 +54,7 @@ static void print_pd(struct budget_command *c, const struct mkperf_analysis *a, 
 {
     const struct mkperf_sched_pd *pd = &a->pd[number];
     const struct mkperf_scheduling *s = &pd->scheduling;
-    bool limited = s->known && s->budget_us < s->period_us;
+    bool limited = mkperf_is_limited(s);
     double span = (double)(a->last_ns - a->first_ns);
     double mean_ns = span > 0 ? (double)p->used_ns * (double)p->period_ns / span : 0;
     uint64_t advised = advice_for_pd(c, p);
@@ -116,8 +116,7 @@ static void print_below(struct budget_command *c, const struct mkperf_analysis *
         const struct mkperf_scheduling *s = &a->pd[i].scheduling;
         uint64_t advice = advice_for_pd(c, &d->pd[i]) * 1000;
 
-        budget[i] = s->known && s->budget_us < s->period_us ? s->budget_us * 1000
-                                                            : d->pd[i].period_ns;
+        budget[i] = mkperf_is_limited(s) ? s->budget_us * 1000 : d->pd[i].period_ns;
         advised[i] = advice != 0 ? advice : budget[i];
     }
     for (uint32_t i = 0; i < d->npds; i++) {
@@ -192,7 +191,7 @@ static void print_periods(struct budget_command *c, const struct mkperf_analysis
 {
     const struct mkperf_scheduling *s = &a->pd[number].scheduling;
 
-    if (!s->known || s->budget_us >= s->period_us || p->throttled != 0) {
+    if (!mkperf_is_limited(s) || p->throttled != 0) {
         return;
     }
     if (!c->json && !*titled) {
@@ -295,7 +294,7 @@ static enum mkperf_status print_patch(const struct budget_command *c,
     for (uint32_t k = 0; k < d->npds && e->status == MKPERF_OK; k++) {
         const char *name = a->pd[k].name;
         const struct mkperf_scheduling *had = &a->pd[k].scheduling;
-        if (!is_shown(a, d, k) || !had->known || had->budget_us >= had->period_us) {
+        if (!is_shown(a, d, k) || !mkperf_is_limited(had)) {
             continue;
         }
         int i = mkperf_system_pd_named(s, name);
@@ -304,7 +303,7 @@ static enum mkperf_status print_patch(const struct budget_command *c,
                              "%s: there is no protection_domain '%s', which was recorded in %s: "
                              "use the file of the recorded system",
                              c->system, name, c->input);
-        } else if (s->pd[i].period != had->period_us || s->pd[i].budget_at.n == 0) {
+        } else if (s->pd[i].scheduling.period_us != had->period_us || s->pd[i].budget_at.n == 0) {
             mkperf_error_set(e, MKPERF_ERR_INPUT,
                              "%s:%d: '%s' was recorded with a budget in a period of %" PRIu64
                              " us, which is not in this file: use the file of the recorded system",

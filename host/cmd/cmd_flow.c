@@ -116,8 +116,7 @@ static void advise(struct flow_command *c, const struct mkperf_flow *f,
         const struct mkperf_sched_pd *p = &f->analysis->pd[s->pd];
         const struct mkperf_scheduling *of = &p->scheduling;
         if ((kind == CALLS && s->in_state[MKPERF_PD_CALLING] == 0) ||
-            (kind == BUDGET && (!of->known || of->budget_us >= of->period_us)) ||
-            (kind >= CORE && p->core == core)) {
+            (kind == BUDGET && !mkperf_is_limited(of)) || (kind >= CORE && p->core == core)) {
             continue;
         }
         snprintf(all[n].text, sizeof all[n].text, kinds[kind < CORE ? kind : CORE], s->name,

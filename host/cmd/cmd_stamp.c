@@ -123,18 +123,12 @@ static enum mkperf_status add_program(struct stamp *s, const char *name, uint64_
 }
 
 /* Stores how the program that was added last is scheduled, a PD or a vCPU. */
-static void schedule(struct stamp *s, unsigned priority, unsigned cpu, uint64_t budget,
-                     uint64_t period)
+static void schedule(struct stamp *s, const struct mkperf_scheduling *how)
 {
-    struct mkperf_image_program *out = &s->image.program[s->image.n - 1];
+    struct mkperf_scheduling *out = &s->image.program[s->image.n - 1].scheduling;
 
-    if (budget <= UINT32_MAX && period <= UINT32_MAX) {
-        out->scheduled = true;
-        out->priority = (uint8_t)priority;
-        out->cpu = (uint8_t)cpu;
-        out->budget_us = (uint32_t)budget;
-        out->period_us = (uint32_t)period;
-    }
+    *out = *how;
+    out->known = how->budget_us <= UINT32_MAX && how->period_us <= UINT32_MAX;
 }
 
 /* Adds a PD with its program. With --maps a program may be missing, or be in several directories. */
@@ -152,8 +146,7 @@ static enum mkperf_status add_pd(struct stamp *s, const struct mkperf_system_pd 
         free(path);
         return e->status;
     }
-    out->passive = pd->passive;
-    schedule(s, pd->priority, pd->cpu, pd->budget, pd->period);
+    schedule(s, &pd->scheduling);
     /*
      * Refuses a program of another directory that has the same name. The packer would use the first that it finds,
      * and the wrong program might be in the image without a message. Files with one build id are one program, such as the
@@ -205,7 +198,7 @@ static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP
         /* vCPUs have names and no programs. */
         const struct mkperf_system_vcpu *v = &s->system->vcpu[i];
         MKPERF_TRY(add_program(s, v->name, v->thread, (int)v->parent, NULL, e));
-        schedule(s, v->priority, v->cpu, v->budget, v->period);
+        schedule(s, &v->scheduling);
     }
     const struct changed *client = &s->changed[CLIENT], *profiler = &s->changed[PROFILER];
     MKPERF_FAIL_IF(client->module == NULL, e, MKPERF_ERR_INPUT,

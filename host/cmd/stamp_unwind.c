@@ -127,7 +127,8 @@ void mkperf_stamp_unwind_make(struct mkperf_stamp_unwind *u, const struct mkperf
         e->badge = child ? MKPERF_THREAD_CHILD_BIT | (p->thread & MKPERF_THREAD_CHILD_ID)
                          : p->thread;
         e->sc = child ? p->thread >> 8 & MKPERF_THREAD_SC : 0;
-        if (child && p->passive && e->blocks != 0) { /* the hook cannot distinguish its threads */
+        /* The hook cannot distinguish its threads. */
+        if (child && p->scheduling.passive && e->blocks != 0) {
             problem = "it is passive, and a child";
         }
         if (problem != NULL) {

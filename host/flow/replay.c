@@ -149,7 +149,7 @@ static void place(const struct mkperf_analysis *a, struct replay_pd *p)
 
     p->core = from->core;
     p->priority = s->priority;
-    if (s->known && s->budget_us < s->period_us) {
+    if (mkperf_is_limited(s)) {
         p->budget = (double)s->budget_us * 1e3;
         p->period = (double)s->period_us * 1e3;
     }

@@ -37,7 +37,7 @@ static unsigned slot_of(const struct observing *t, unsigned pd)
 /* Returns whether a PD runs on another core than the profiler PD, which is the one that the timer samples. */
 static bool is_elsewhere(const struct observing *t, unsigned i)
 {
-    return t->system->pd[i].cpu != t->profiler->cpu;
+    return t->system->pd[i].scheduling.cpu != t->profiler->scheduling.cpu;
 }
 
 /* Returns whether a PD has readable registers, and an ELF with the addresses of its system calls. */
@@ -62,7 +62,8 @@ static bool steady(const struct observing *t, unsigned i)
             stops |= other->tcb[c].pd == i;
         }
     }
-    return !pd->limited && pd->cpu == t->profiler->cpu && !stops;
+    return !mkperf_is_limited(&pd->scheduling) &&
+           pd->scheduling.cpu == t->profiler->scheduling.cpu && !stops;
 }
 
 /* Stores the ends of channel i if its end `side` may make protected calls on it. Returns false if
@@ -131,8 +132,8 @@ static enum mkperf_status send_pd(struct observing *t, unsigned i, struct mkperf
         } else {
             o.slot = slot_of(t, i);
         }
-        o.priority = pd->priority;
-        o.limited = pd->limited;
+        o.priority = pd->scheduling.priority;
+        o.limited = mkperf_is_limited(&pd->scheduling);
         /* The regions that the PD may write and the profiler PD maps too: its stack may be in one. */
         const pb_size_t most = sizeof o.stack / sizeof *o.stack;
         for (unsigned k = 0; done == 0 && k < pd->nmaps * t->profiler->nmaps; k++) {
@@ -197,7 +198,8 @@ enum mkperf_status mkperf_observe(struct mkperf_recorder *r, struct mkperf_error
     size_t n = 0;
     for (unsigned i = 0; i < t.system->npds; i++) {
         const struct mkperf_system_pd *pd = &t.system->pd[i];
-        uint32_t priority = pd->virtual_machine ? MKPERF_SYSTEM_MAX_PRIORITY : pd->priority;
+        uint32_t priority = pd->virtual_machine ? MKPERF_SYSTEM_MAX_PRIORITY
+                                                : pd->scheduling.priority;
         bool hidden = i != t.index && !is_elsewhere(&t, i) && !observable(&t, i);
         if (hidden && n < sizeof text) {
             n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n != 0 ? ", " : "", pd->name);

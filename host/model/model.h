@@ -30,7 +30,7 @@
 #include <mkperf/sched.h>
 
 #include "base/shape.h"
-#include "symbols/symbols.h"
+#include "system/system.h"
 
 enum mkperf_model_limits {
     MKPERF_MODEL_EVENTS = 32,
@@ -62,14 +62,6 @@ static inline const char *mkperf_event_modes(const struct mkperf_event *event)
 
     return modes[mode][event->guest ? 1 : event->host ? 2 : 0];
 }
-
-/* How the kernel schedules a PD, as the image's stamp or its .system file lists it. */
-struct mkperf_scheduling {
-    bool known;
-    bool passive; /* runs on its callers' budgets */
-    uint32_t priority, cpu;
-    uint64_t budget_us, period_us; /* equal: it may always run */
-};
 
 /* The thread that ran: a protection domain, the idle thread, or an unnamed thread. */
 struct mkperf_pd {

@@ -221,9 +221,7 @@ static void add_program(struct mkperf_pds *p, const struct mkperf_image_program 
     char why[WHY];
 
     pd->build_id = program->build_id;
-    pd->scheduling = (struct mkperf_scheduling){program->scheduled, program->passive,
-                                                program->priority,  program->cpu,
-                                                program->budget_us, program->period_us};
+    pd->scheduling = program->scheduling;
     if (mkperf_thread_is_vcpu(program->thread)) {
         find_guest(p, id);
         return;
@@ -361,9 +359,7 @@ enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_i
     if (p->system != NULL && p->system_fits) {
         /* Adds how PDs are scheduled. The PDs of the .system file are the first ones. */
         for (unsigned i = 0; i < p->system->npds; i++) {
-            const struct mkperf_system_pd *pd = &p->system->pd[i];
-            p->pd[i].scheduling = (struct mkperf_scheduling){true,    pd->passive, pd->priority,
-                                                             pd->cpu, pd->budget,  pd->period};
+            p->pd[i].scheduling = p->system->pd[i].scheduling;
         }
     }
     return status;
@@ -518,7 +514,7 @@ static unsigned cores_at_least(const struct mkperf_pds *p)
     unsigned n = 0;
 
     for (unsigned i = 0; p->system != NULL && i < p->system->npds; i++) {
-        n = p->system->pd[i].cpu >= n ? p->system->pd[i].cpu + 1 : n;
+        n = p->system->pd[i].scheduling.cpu >= n ? p->system->pd[i].scheduling.cpu + 1 : n;
     }
     if (n < 2 && p->kernel != NULL &&
         mkperf_symbols_module(p->symbols, p->kernel, &kernel, &e) == MKPERF_OK) {

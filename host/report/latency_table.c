@@ -173,7 +173,7 @@ static void print_pds(const struct mkperf_analysis *a, FILE *out)
         }
         print_most(a, "ready: mostly behind", &p->ready_by, out);
         print_most(a, "calls: mostly", &p->blocked_on, out);
-        if (s->known && s->budget_us < s->period_us) {
+        if (mkperf_is_limited(s)) {
             double share = (double)s->budget_us / (double)s->period_us;
             fprintf(out,
                     "  budget %" PRIu64 " of %" PRIu64

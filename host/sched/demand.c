@@ -13,12 +13,11 @@ static void add_demand_interval(void *self, const struct mkperf_interval *i)
     }
     uint32_t payer = mkperf_analysis_payer(d->analysis, i->pd);
     const struct mkperf_scheduling *s = &d->analysis->pd[payer].scheduling;
-    bool limited = s->known && s->budget_us < s->period_us;
 
     MKPERF_GROW(d->pd, d->room, (size_t)payer + 1);
     d->npds = d->npds > payer + 1 ? d->npds : payer + 1;
     if (d->pd[payer].period_ns == 0) {
-        d->pd[payer].period_ns = limited ? s->period_us * 1000 : d->default_ns;
+        d->pd[payer].period_ns = mkperf_is_limited(s) ? s->period_us * 1000 : d->default_ns;
     }
     struct mkperf_demand_pd *p = &d->pd[payer];
     if (!running) {
@@ -133,8 +132,7 @@ void sched_demand_conclude(void *self)
 
     for (uint32_t i = 0; i < d->npds; i++) {
         struct mkperf_demand_pd *p = &d->pd[i];
-        const struct mkperf_scheduling *s = &d->analysis->pd[i].scheduling;
-        bool limited = s->known && s->budget_us < s->period_us;
+        bool limited = mkperf_is_limited(&d->analysis->pd[i].scheduling);
 
         /* For its period and demand, then for other periods. */
         for (unsigned k = 0;

@@ -16,7 +16,7 @@ struct line {
 
 static bool is_changed(const struct mkperf_system_pd *pd, uint64_t budget_us)
 {
-    return budget_us != 0 && pd->budget_at.n != 0 && budget_us != pd->budget;
+    return budget_us != 0 && pd->budget_at.n != 0 && budget_us != pd->scheduling.budget_us;
 }
 
 static void print_line(FILE *out, const struct mkperf_system *s, char sign, const struct line *l,

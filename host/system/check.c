@@ -140,10 +140,12 @@ static void check_channels(struct reader *r, uint64_t *used)
                                           *callee = &s->pd[end[1 - j].pd];
             r->line = end[j].line;
             claim_id(r, &used[end[j].pd], caller, end[j].id);
-            system_demand(r, !end[j].pp || caller->priority < callee->priority,
+            system_demand(r,
+                          !end[j].pp || caller->scheduling.priority < callee->scheduling.priority,
                           "pp: '%s' (priority %u) may only call a protection_domain of "
                           "higher priority, but '%s' has %u",
-                          caller->name, caller->priority, callee->name, callee->priority);
+                          caller->name, caller->scheduling.priority, callee->name,
+                          callee->scheduling.priority);
         }
     }
 }

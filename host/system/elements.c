@@ -235,12 +235,14 @@ static void note_beyond(struct reader *r, const char *what)
     }
 }
 
-/* Reads budget and period, in microseconds. The defaults are Microkit's. */
-static void read_budget(struct reader *r, uint64_t *b, uint64_t *p)
+/* Reads what protection_domains and virtual_machines both have. The defaults are Microkit's. */
+static void read_scheduling(struct reader *r, struct mkperf_scheduling *s)
 {
-    *b = system_number_or(r, "budget", UINT64_MAX, 1000);
-    *p = system_number_or(r, "period", UINT64_MAX, *b);
-    system_demand(r, *b <= *p, "budget must not be above period");
+    s->known = true;
+    s->budget_us = system_number_or(r, "budget", UINT64_MAX, 1000);
+    s->period_us = system_number_or(r, "period", UINT64_MAX, s->budget_us);
+    system_demand(r, s->budget_us <= s->period_us, "budget must not be above period");
+    s->priority = (uint32_t)system_number_or(r, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0);
 }
 
 /* Notes that the packer shall set the symbol that a setvar_id names to `id`. */
@@ -273,13 +275,11 @@ static void start_pd(struct reader *r)
     pd->parent = parent != NULL ? (int)(parent - s->pd) : -1;
     pd->child_id = (unsigned)id;
     pd->name = system_copy(r, "name", name);
-    read_budget(r, &pd->budget, &pd->period);
+    read_scheduling(r, &pd->scheduling);
     pd->budget_at = system_span(r, "budget");
-    pd->limited = pd->budget < pd->period;
-    pd->priority = (unsigned)system_number_or(r, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0);
-    pd->cpu = (unsigned)system_number_or(r, "cpu", 63, 0);
+    pd->scheduling.cpu = (uint32_t)system_number_or(r, "cpu", 63, 0);
     pd->stack_size = system_number_or(r, "stack_size", MAX_STACK_BYTES, SMALL_PAGE);
-    pd->passive = system_bool_or(r, "passive", false);
+    pd->scheduling.passive = system_bool_or(r, "passive", false);
     pd->smc = system_bool_or(r, "smc", false);
     system_bool_or(r, "fpu", true);
     pd->domain = -1;
@@ -423,8 +423,7 @@ static void start_vm(struct reader *r)
     r->pd->virtual_machine = r->line;
     r->vm = (struct mkperf_system_vcpu){.machine = system_keep(r->system, mkperf_xstrdup(name)),
                                         .parent = (unsigned)(r->pd - r->system->pd)};
-    read_budget(r, &r->vm.budget, &r->vm.period);
-    r->vm.priority = (unsigned)system_number_or(r, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0);
+    read_scheduling(r, &r->vm.scheduling);
 }
 
 /* Reads a vCPU. vCPUs that the kernel's records cannot tell apart become one. Without `cpu` Microkit 2.3 puts a vCPU on
@@ -433,8 +432,8 @@ static void start_vcpu(struct reader *r)
 {
     struct mkperf_system *s = r->system;
     unsigned id = (unsigned)system_number(r, "id", MKPERF_SYSTEM_MAX_ID);
-    unsigned cpu = (unsigned)system_number_or(r, "cpu", 63, r->pd->cpu);
-    uint64_t thread = MKPERF_THREAD_VCPU(cpu, r->vm.priority, id);
+    uint32_t cpu = (uint32_t)system_number_or(r, "cpu", 63, r->pd->scheduling.cpu);
+    uint64_t thread = MKPERF_THREAD_VCPU(cpu, r->vm.scheduling.priority, id);
 
     for (unsigned i = 0; i < s->nvcpus; i++) {
         if (s->vcpu[i].thread == thread) {
@@ -448,7 +447,7 @@ static void start_vcpu(struct reader *r)
     struct mkperf_system_vcpu *v = APPEND(r, s->vcpu, s->nvcpus, "vcpus");
     *v = r->vm;
     v->id = id;
-    v->cpu = cpu;
+    v->scheduling.cpu = cpu;
     v->thread = thread;
     v->name = system_keep(s, mkperf_xprintf("VM %s, vcpu %u", r->vm.machine, id));
 }

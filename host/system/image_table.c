@@ -56,8 +56,8 @@ static bool read_program(struct cursor *c, unsigned npds, bool kernel,
     unsigned parent = p[8], flags = p[9], id = p[10], name = p[11], file = p[12];
     out->thread = mkperf_get64(p);
     out->parent = (int)parent - 1;
-    out->passive = (flags & MKPERF_STAMP_PASSIVE) != 0;
-    out->scheduled = (flags & MKPERF_STAMP_SCHEDULED) != 0;
+    out->scheduling.passive = (flags & MKPERF_STAMP_PASSIVE) != 0;
+    out->scheduling.known = (flags & MKPERF_STAMP_SCHEDULED) != 0;
     out->build_id.derived = (flags & MKPERF_STAMP_DERIVED) != 0;
     if (!demand(c, parent <= npds, "a parent that is not in the table") ||
         !demand(c, kernel || out->thread < MKPERF_THREAD_AMBIGUOUS, "a number that no PD has") ||
@@ -77,15 +77,15 @@ static bool read_program(struct cursor *c, unsigned npds, bool kernel,
         !read_text(c, file, out->file, sizeof out->file - 1)) {
         return false;
     }
-    if (out->scheduled) {
+    if (out->scheduling.known) {
         if (!demand(c, c->n - c->at >= MKPERF_STAMP_SCHEDULED_BYTES, "it ends within an entry")) {
             return false;
         }
         p = c->p + c->at;
-        out->priority = p[0];
-        out->cpu = p[1];
-        out->budget_us = mkperf_get32(p + 2);
-        out->period_us = mkperf_get32(p + 6);
+        out->scheduling.priority = p[0];
+        out->scheduling.cpu = p[1];
+        out->scheduling.budget_us = mkperf_get32(p + 2);
+        out->scheduling.period_us = mkperf_get32(p + 6);
         c->at += MKPERF_STAMP_SCHEDULED_BYTES;
     }
     return true;
@@ -175,9 +175,9 @@ enum mkperf_status mkperf_image_read(const uint8_t *p, size_t n, struct mkperf_i
 static void put_program(struct mkperf_put *c, const struct mkperf_image_program *from)
 {
     size_t name = strlen(from->name), file = strlen(from->file);
-    unsigned flags = (from->passive ? MKPERF_STAMP_PASSIVE : 0) |
+    unsigned flags = (from->scheduling.passive ? MKPERF_STAMP_PASSIVE : 0) |
                      (from->build_id.derived ? MKPERF_STAMP_DERIVED : 0) |
-                     (from->scheduled ? MKPERF_STAMP_SCHEDULED : 0);
+                     (from->scheduling.known ? MKPERF_STAMP_SCHEDULED : 0);
     const uint8_t sizes[] = {from->build_id.n, (uint8_t)name, (uint8_t)file};
 
     mkperf_put64(c, from->thread);
@@ -186,10 +186,10 @@ static void put_program(struct mkperf_put *c, const struct mkperf_image_program 
     mkperf_put_data(c, from->build_id.byte, from->build_id.n);
     mkperf_put_data(c, from->name, name);
     mkperf_put_data(c, from->file, file);
-    if (from->scheduled) {
-        mkperf_put16(c, (uint16_t)(from->priority | from->cpu << 8));
-        mkperf_put32(c, from->budget_us);
-        mkperf_put32(c, from->period_us);
+    if (from->scheduling.known) {
+        mkperf_put16(c, (uint16_t)(from->scheduling.priority | from->scheduling.cpu << 8));
+        mkperf_put32(c, (uint32_t)from->scheduling.budget_us);
+        mkperf_put32(c, (uint32_t)from->scheduling.period_us);
     }
 }
 

@@ -28,6 +28,20 @@ enum mkperf_system_limits {
     MKPERF_SYSTEM_MAX_BYTES = 4 << 20,
 };
 
+/* How the kernel schedules a PD or a vCPU, as the .system file or the image's stamp lists it. */
+struct mkperf_scheduling {
+    bool known;
+    bool passive;           /* runs on its callers' budgets */
+    uint32_t priority, cpu; /* priority: 0 .. 254; cpu: 0 before Microkit 2.1 */
+    uint64_t budget_us, period_us;
+};
+
+/* Returns whether the budget is below the period, so that the kernel may throttle it. */
+static inline bool mkperf_is_limited(const struct mkperf_scheduling *s)
+{
+    return s->known && s->budget_us < s->period_us;
+}
+
 struct mkperf_system_region { /* memory_region */
     char *name;
     uint64_t size;
@@ -81,13 +95,10 @@ struct mkperf_system_span {
 
 struct mkperf_system_pd {
     char *name;
-    unsigned priority; /* 0 .. 254 */
+    struct mkperf_scheduling scheduling;
     int parent;        /* index of the parent PD, -1 if it has none */
     unsigned child_id; /* 0 without a parent */
-    bool passive;
-    bool limited; /* the budget is below the period, so the kernel may throttle it */
     uint64_t stack_size;
-    uint64_t budget, period; /* microseconds */
     struct mkperf_system_span budget_at;
     char *program; /* path of program_image, as written */
     char *symbols; /* path_for_symbols, NULL if it is not given */
@@ -99,7 +110,6 @@ struct mkperf_system_pd {
     int cspace;          /* line of the element, 0 if there is none */
     bool smc;            /* may make secure monitor calls */
     int virtual_machine; /* line of the element, 0 if there is none; its content is not kept */
-    unsigned cpu;        /* Microkit 2.1 and later; 0 before */
     int domain;          /* index, -1 without a domain schedule */
     uint64_t thread;     /* the identity in samples of this PD (mkperf/record.h) */
     int line;
@@ -110,8 +120,8 @@ struct mkperf_system_vcpu {
     char *name; /* "VM NAME, vcpu N" */
     char *machine;
     bool shared; /* others have the same identity; the name reports that */
-    unsigned parent, priority, cpu, id;
-    uint64_t budget, period; /* microseconds */
+    unsigned parent, id;
+    struct mkperf_scheduling scheduling;
     uint64_t thread;
 };
 
@@ -214,12 +224,10 @@ unsigned mkperf_windows_read(const char *text, struct mkperf_schedule_entry out[
  */
 
 struct mkperf_image_program {
-    uint64_t thread;         /* the identity in samples of the PD, 0 for the kernel */
-    int parent;              /* index in `program`, -1 if it has none */
-    bool passive, scheduled; /* scheduled: the next members are known */
-    uint8_t priority, cpu;
-    uint32_t budget_us, period_us;
-    struct mkperf_build_id build_id;        /* n is 0 if the program could not be identified */
+    uint64_t thread;                     /* the identity in samples of the PD, 0 for the kernel */
+    int parent;                          /* index in `program`, -1 if it has none */
+    struct mkperf_scheduling scheduling; /* `passive` is valid also if the rest is not known */
+    struct mkperf_build_id build_id;     /* n is 0 if the program could not be identified */
     char name[MKPERF_STAMP_NAME_BYTES + 1]; /* name of the PD, "" for the kernel */
     char file[MKPERF_STAMP_FILE_BYTES + 1]; /* name of the ELF without directories, "" if unknown */
 };

@@ -41,12 +41,7 @@ static void make_image(void)
                      .build_id = {.n = 20, .byte = {1}}},
                     {.thread = MKPERF_THREAD_CHILD(0, 5),
                      .parent = 0,
-                     .passive = true,
-                     .scheduled = true,
-                     .priority = 254,
-                     .cpu = 3,
-                     .budget_us = 1000,
-                     .period_us = UINT32_MAX,
+                     .scheduling = {true, true, 254, 3, 1000, UINT32_MAX},
                      .name = "child",
                      .build_id = {.n = 20, .byte = {2}, .derived = true},
                      .file = "c.elf"},
@@ -100,8 +95,10 @@ static void largest(void **state)
     make_image();
     image.n = MKPERF_STAMP_PROGRAMS;
     for (unsigned i = 0; i < image.n; i++) {
-        image.program[i] = (struct mkperf_image_program){
-            .thread = i + 1, .parent = (int)i - 1, .scheduled = true, .build_id = {.n = 20}};
+        image.program[i] = (struct mkperf_image_program){.thread = i + 1,
+                                                         .parent = (int)i - 1,
+                                                         .scheduling = {.known = true},
+                                                         .build_id = {.n = 20}};
         memset(image.program[i].name, 'n', MKPERF_STAMP_NAME_BYTES);
         image.program[i].name[0] = (char)('0' + i); /* two of one name are refused */
         memset(image.program[i].file, 'f', MKPERF_STAMP_FILE_BYTES);

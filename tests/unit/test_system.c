@@ -71,10 +71,11 @@ static void everything(void **state)
     const struct mkperf_system_pd *a = &s->pd[0];
     assert_string_equal(a->name, "a");
     assert_string_equal(a->program, "p.elf");
-    assert_int_equal(a->priority, 254);
+    assert_int_equal(a->scheduling.priority, 254);
     assert_int_equal(a->parent, -1);
     assert_int_equal(a->stack_size, 0x2000);
-    assert_true(a->passive && a->smc && a->cpu == 1 && a->virtual_machine == 0);
+    assert_true(a->scheduling.passive && a->smc && a->scheduling.cpu == 1 &&
+                a->virtual_machine == 0);
     assert_int_equal(a->line, 5);
     assert_int_equal(a->nmaps, 1);
     assert_int_equal(a->map[0].vaddr, 0x200000);
@@ -88,7 +89,8 @@ static void everything(void **state)
     assert_int_equal(a->setvar[3].kind, MKPERF_SETVAR_PADDR);
     assert_string_equal(a->setvar[3].symbol, "q");
     const struct mkperf_system_pd *b = &s->pd[1];
-    assert_true(b->priority == 0 && b->stack_size == 0x1000 && !b->passive && b->nsetvars == 1);
+    assert_true(b->scheduling.priority == 0 && b->stack_size == 0x1000 && !b->scheduling.passive &&
+                b->nsetvars == 1);
     assert_true(b->setvar[0].kind == MKPERF_SETVAR_ID && b->setvar[0].value == 1);
     assert_true(s->region[0].has_phys_addr && s->region[0].phys_addr == 0x40000000);
     const struct mkperf_system_end *end = s->channel[0].end;

@@ -112,8 +112,7 @@ static void make_table(const char *first)
         struct mkperf_image_program *p = &image.program[i];
         *p = (struct mkperf_image_program){.thread = i + 1,
                                            .parent = -1,
-                                           .scheduled = true,
-                                           .priority = (uint8_t)(100 + i),
+                                           .scheduling = {.known = true, .priority = 100 + i},
                                            .build_id = {.n = 20, .byte = {2}}};
         snprintf(p->name, sizeof p->name, "%s%u", first, i);
         snprintf(p->file, sizeof p->file, "%s%u.elf", first, i);

@@ -17,12 +17,13 @@ static bool unsupported(struct packer *p, const struct mkperf_system_pd *pd)
         refuse(p, pd->virtual_machine, "pocket does not support virtual machines");
     } else if (pd->smc) {
         refuse(p, pd->line, "pocket does not support secure monitor calls (smc)");
-    } else if (pd->domain >= 0 && pd->cpu != 0) {
+    } else if (pd->domain >= 0 && pd->scheduling.cpu != 0) {
         refuse(p, pd->line, "pocket has domains on core 0 only");
-    } else if (pd->cpu >= p->machine->cores) {
+    } else if (pd->scheduling.cpu >= p->machine->cores) {
         refuse(p, pd->line, "pocket has at most %u cores on %s, cpu must be less",
                p->machine->cores, p->machine->name);
-    } else if (pd->limited && pd->budget < POCKET_LEAST_BUDGET) {
+    } else if (mkperf_is_limited(&pd->scheduling) &&
+               pd->scheduling.budget_us < POCKET_LEAST_BUDGET) {
         refuse(p, pd->line, "pocket's budgets are at least %d microseconds", POCKET_LEAST_BUDGET);
     } else if (strlen(pd->name) >= POCKET_NAME_BYTES) {
         refuse(p, pd->line, "the name of a protection_domain may have %d characters",
@@ -262,11 +263,11 @@ bool build_pd(struct packer *p, unsigned index)
         return false;
     }
     memcpy(out->name, pd->name, strlen(pd->name));
-    out->priority = pd->priority;
-    out->cpu = pd->cpu;
-    out->budget = pd->limited ? pd->budget : 0;
-    out->period = pd->period;
-    out->passive = pd->passive;
+    out->priority = pd->scheduling.priority;
+    out->cpu = pd->scheduling.cpu;
+    out->budget = mkperf_is_limited(&pd->scheduling) ? pd->scheduling.budget_us : 0;
+    out->period = pd->scheduling.period_us;
+    out->passive = pd->scheduling.passive;
     out->domain = pd->domain >= 0 ? (uint32_t)pd->domain : 0;
     out->parent = pd->parent;
     out->child_id = pd->child_id;

@@ -59,7 +59,7 @@ static bool place_header(struct packer *p)
     p->image->npds = p->system->npds;
     p->image->cores = 1;
     for (unsigned i = 0; i < p->system->npds; i++) {
-        unsigned cores = p->system->pd[i].cpu + 1;
+        unsigned cores = p->system->pd[i].scheduling.cpu + 1;
         p->image->cores = cores > p->image->cores ? cores : p->image->cores;
     }
     return layout_place(p, p->machine->ram + POCKET_IMAGE_OFFSET, sizeof *p->image,
