@@ -156,7 +156,7 @@ class PdTracks extends TrackGroup {
       return this.tracks;
     }
     const rank = (pd) => { const i = this.order.indexOf(p.pdName(pd)); return i < 0 ? this.order.length : i; };
-    const { schedule } = p, weight = new Float64Array(p.pds.length), seen = this.occupancy.list;
+    const { schedule } = p, weight = new Float64Array(p.pds.length), seen = [...this.occupancy.all.values()];
     p.chainWeight.forEach((of, chain) => { weight[p.c_pd[chain]] += p.c_event[chain] === event ? of : 0; });
     weight.forEach((of, pd) => { weight[pd] = of || (schedule?.times(pd, 0, p.span).running ?? 0) / p.span / 1e3; });
     const cores = [...new Set([...seen.map((pair) => pair.core), ...(schedule?.byCore.keys() ?? [])])].sort((a, b) => a - b);

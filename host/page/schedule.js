@@ -15,13 +15,16 @@ const STATES = {
   stopped: { words: 'is stopped', name: 'stopped', colour: '--stopped', hatch: 1 },
   unknown: { words: 'not known', name: 'not known', colour: '--unknown', hatch: -1 },
 };
-const NOBODY = -1, LIST_PARTS = 8192; // parts of a stretch, for pictures of a list with more intervals
+const NOBODY = -1, LIST_PARTS = 8192; // parts of a list's time, for pictures of a list with many intervals
 const STRETCH = { view: 100000, path: 1000000, kept: 6 }; // intervals that are asked for; stretches
+
+// What lists are of. All have all members, in this order, so that browsers read them quickly.
+const LIST_OF = { pd: NOBODY, core: NOBODY, state: '', kernel: 0, first: 0, n: 0 };
 
 // One PD in one state on one core, as sums over equal parts of from..to.
 class SumList {
   constructor(of, ns, from, to) {
-    Object.assign(this, of, { from, to, before: sumsBefore(ns) });
+    Object.assign(this, LIST_OF, of, { from, to, before: sumsBefore(ns), out: null, summed: null });
   }
 
   // ns before a time; within a part as if it were spread over the part.
@@ -35,91 +38,50 @@ class SumList {
     return this.until(to) - this.until(from);
   }
 
-  // The part of each of out.length columns; null: none has any. edge: where columns begin, of columnEdges.
-  columns(from, to, out, edge) {
-    return this.within(from, to) > 0 ? resample(this.before, out, edge, (to - from) / out.length) : null;
+  // The part (0 to 1) of each of n columns; null: none has any. The array is used again by the next call with the same n.
+  columns(from, to, n) {
+    if (this.within(from, to) <= 0) {
+      return null;
+    }
+    const width = (to - from) / n, out = this.out = this.out?.length === n ? this.out : new Float32Array(n);
+    for (let x = 0, last = this.until(from); x < n; x++) {
+      const sum = this.until(from + (x + 1) * width);
+      out[x] = Math.min(1, (sum - last) / width);
+      last = sum;
+    }
+    return out;
   }
 }
 
 // Intervals of one PD in one state on one core, in the order of time, within from..to. before: ns of all intervals before one.
 class IntervalList extends SumList {
-  constructor(of, { from, to }, gap, length, by, serving) {
+  constructor(of, { from, to }, start, length, by, serving) {
     super(of, length, from, to);
-    Object.assign(this, { n: length.length, by, serving, start: new Float64Array(length.length), end: new Float64Array(length.length) });
-    for (let i = 0, at = 0; i < this.n; i++) {
-      this.start[i] = at + gap[i];
-      this.end[i] = at = this.start[i] + length[i];
-    }
+    Object.assign(this, { n: length.length, by, serving, start: Float64Array.from(start), near: 0 });
+    this.end = this.start.map((at, i) => at + length[i]);
   }
 
-  // The last interval that begins at or before a time; -1: none.
+  // The last interval that begins at or before a time; -1: none. It is searched from the one that was found last.
   at(time) {
-    return upperBound(this.start, time, 0) - 1;
-  }
-
-  sum(i, time) {
-    return i < 0 ? 0 : this.before[i] + Math.min(time, this.end[i]) - this.start[i];
+    const i = upperBound(this.start, time, this.start[this.near] <= time ? this.near : 0) - 1;
+    this.near = Math.max(0, i);
+    return i;
   }
 
   until(time) {
-    return this.sum(this.at(time), time);
+    const i = this.at(time);
+    return i < 0 ? 0 : this.before[i] + Math.min(time, this.end[i]) - this.start[i];
   }
 
-  // The part of each of out.length columns; null: none has any. edge: of columnEdges if columns are not narrower than
-  // a part.
-  columns(from, to, out, edge) {
-    if (this.within(from, to) <= 0) {
-      return null;
+  // Of columns that are not narrower than a part, as SumList; its sums are made once.
+  columns(from, to, n) {
+    const { from: begin, to: end } = this, part = (end - begin) / LIST_PARTS;
+    if (this.n <= LIST_PARTS || (to - from) / n < part || this.within(from, to) <= 0) {
+      return super.columns(from, to, n);
     }
-    if (edge && this.n > LIST_PARTS) {
-      return this.sums().columns(from, to, out, edge);
-    }
-    const width = (to - from) / out.length;
-    let i = this.at(from), last = this.sum(i, from);
-    for (let x = 0; x < out.length; x++) {
-      const time = from + (x + 1) * width;
-      if (i + 1 < this.n && this.start[i + 1] <= time) {
-        i = upperBound(this.start, time, i + 1) - 1;
-      }
-      const sum = this.sum(i, time);
-      out[x] = (sum - last) / width;
-      last = sum;
-    }
-    return out;
+    this.summed ??= new SumList({}, super.columns(begin, end, LIST_PARTS).map((share) => share * part), begin, end);
+    return this.summed.columns(from, to, n);
   }
-
-  // The same as sums, which are made once.
-  sums() {
-    const { from, to } = this, part = (to - from) / LIST_PARTS;
-    this.summed ??= new SumList({}, this.columns(from, to, new Float64Array(LIST_PARTS)).map((share) => share * part), from, to);
-    return this.summed;
-  }
-}
-
-// In which of the parts of a range n columns begin, and where in it; null: they are narrower than parts.
-function columnEdges(range, from, to, n) {
-  const width = (to - from) / n, whole = (range.to - range.from) / range.parts;
-  const part = new Int32Array(n + 1), rest = new Float64Array(n + 1);
-  if (range.exact && width < whole) {
-    return null;
-  }
-  for (let i = 0; i <= n; i++) {
-    const at = Math.min(range.parts, Math.max(0, (from + i * width - range.from) / whole));
-    part[i] = Math.min(range.parts - 1, Math.floor(at));
-    rest[i] = at - part[i];
-  }
-  return { part, rest };
-}
-
-// The part (0 to 1) of each of out.length columns. before: ns before each part; width: of a column.
-function resample(before, out, { part, rest }, width) {
-  let last = before[part[0]] + rest[0] * (before[part[0] + 1] - before[part[0]]);
-  for (let x = 0; x < out.length; x++) {
-    const k = part[x + 1], sum = before[k] + rest[x + 1] * (before[k + 1] - before[k]);
-    out[x] = Math.min(1, (sum - last) / width);
-    last = sum;
-  }
-  return out;
 }
 
 // The first index from `low` on whose value, an integer, is above; near ones are found at once.
@@ -138,10 +100,14 @@ class Stretch {
   // of: a container's description of its lists, data: its columns.
   constructor(profile, of, data, from, to) {
     const part = (column, list) => column.subarray(list.first, list.first + list.n);
-    Object.assign(this, { profile, data, from, to, exact: of.exact, found: of.found, parts: of.parts ?? LIST_PARTS });
-    const all = of.lists.map((list) => (of.exact
-      ? new IntervalList(list, this, part(data.i_gap, list), part(data.i_length, list), part(data.i_by, list), part(data.i_for, list))
-      : new SumList(list, part(data.b_ns, list), from, to)));
+    Object.assign(this, { profile, data, from, to, exact: of.exact, found: of.found, parts: of.parts });
+    const all = of.lists.map((list) => {
+      if (!of.exact) {
+        return new SumList(list, part(data.b_ns, list), from, to);
+      }
+      const length = part(data.i_length, list), before = sumsBefore(length);
+      return new IntervalList(list, this, sums(part(data.i_gap, list)).map((gaps, i) => gaps + before[i]), length, part(data.i_by, list), part(data.i_for, list));
+    });
     this.all = group(all, (list) => list.pd);
     this.lanes = Math.max(-1, ...this.all.keys()) + 1; // of PDs that there may be
     this.lists = all.filter((list) => list.state !== 'waiting');
@@ -151,7 +117,6 @@ class Stretch {
     this.byCore = group(this.lists.filter((list) => list.state === 'running'), (list) => list.core);
     this.kinds = profile.info.sched.kinds;
     this.wakeTime = data.w_delta ? sums(data.w_delta) : new Float64Array();
-    this.rooms = new Map();
   }
 
   // ns of a PD in each state within from..to: {running, ready, ...}.
@@ -167,26 +132,14 @@ class Stretch {
     return (lane.kind === 'core' ? this.byCore.get(lane.core) : this.byPd.get(lane.pd)) ?? [];
   }
 
-  // [{list, all}] of a lane, all: the part of each column. The arrays are used again.
+  // [{list, all}] of a lane, all: the part of each column.
   columns(lane, from, to, n) {
-    const out = [], key = `${from} ${to} ${n}`;
-    if (this.edgeKey !== key) { // the same for all lanes of a picture
-      this.edgeKey = key;
-      this.edge = columnEdges(this, from, to, n);
-    }
-    for (const list of this.lane(lane)) {
-      const all = list.columns(from, to, this.room(list, n), this.edge);
-      if (all) {
-        out.push({ list, all });
-      }
-    }
-    return out;
+    return this.lane(lane).map((list) => ({ list, all: list.columns(from, to, n) })).filter(({ all }) => all);
   }
 
   // What remains of a core's columns: it was idle, or events are missing.
   rest(lane, columns, from, to, n) {
-    const idle = this.room(`idle ${lane.core}`, n).fill(1), unknown = this.room(`unknown ${lane.core}`, n).fill(0);
-    this.profile.schedule.gaps.get(lane.core)?.columns(from, to, unknown, null);
+    const idle = new Float32Array(n).fill(1), unknown = this.profile.schedule.gaps.get(lane.core)?.columns(from, to, n) ?? new Float32Array(n);
     for (let x = 0; x < n; x++) {
       for (const { all } of columns) {
         idle[x] -= all[x];
@@ -195,13 +148,6 @@ class Stretch {
       idle[x] = Math.max(0, idle[x] - unknown[x]);
     }
     return { idle, unknown };
-  }
-
-  room(name, n) {
-    if (this.rooms.get(name)?.length !== n) {
-      this.rooms.set(name, new Float32Array(n));
-    }
-    return this.rooms.get(name);
   }
 
   // ns of from..to in which cores were idle, all together.
@@ -273,7 +219,7 @@ class Schedule extends Stretch {
     this.longestCall = p.a_length.reduce((most, ns) => Math.max(most, ns), 0);
     const gaps = group([...p.g_core.keys()].sort((a, b) => p.g_from[a] - p.g_from[b]), (i) => p.g_core[i]);
     this.gaps = new Map([...gaps].map(([core, of]) => [core, new IntervalList({ core }, this,
-      of.map((i, k) => p.g_from[i] - (k > 0 ? p.g_from[of[k - 1]] + p.g_length[of[k - 1]] : 0)), of.map((i) => p.g_length[i]))]));
+      of.map((i) => p.g_from[i]), of.map((i) => p.g_length[i]))]));
     this.stretches = [this]; // the newest last
   }
 
