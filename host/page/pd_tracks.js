@@ -2,11 +2,46 @@
 // mkperf view's page: the tracks of domains, of cores and PDs, and of queues, in the order in which they are shown.
 'use strict';
 
-// The tracks of domains. Owns: when the windows of each domain of seL4's domain schedule were. A line through all of these tracks is
-// where a frame begins.
-class DomainTrack extends Track {
+// A number that holds from each time until the next one, drawn up to its most. steps: {times, values, most, size}; from `size` on it
+// has the colour of a loss, and UNKNOWN is none. words(i): what the label says of a step, -1: of what is before the first.
+const UNKNOWN = 0xffffffff;
+
+class StepTrack extends Track {
+  // The last step that begins at or before a time; -1: there is none.
+  at(time) {
+    return upperBound(this.steps.times, time, 0) - 1;
+  }
+
+  draw() {
+    const { view } = this.group, { times, values, most, size } = this.steps, [from, to] = view.view();
+    const bottom = this.top + this.height;
+    for (let i = Math.max(0, this.at(from)); i < times.length && times[i] < to;) {
+      const left = Math.max(0, view.xOf(times[i]));
+      let next = i, high = -1, right;
+      do { // of the steps in one pixel, the highest
+        high = values[next] === UNKNOWN ? high : Math.max(high, values[next]);
+        right = next + 1 < times.length ? view.xOf(times[next + 1]) : view.xOf(to);
+        next++;
+      } while (next < times.length && right - left < 1);
+      if (high > 0) {
+        const tall = Math.max(1, high / most * this.height);
+        view.paintBox(high >= size ? '--loss' : '--mark', left, bottom - tall, Math.max(1, right - left), tall);
+      }
+      i = next;
+    }
+  }
+
+  hit(time) {
+    const { view } = this.group, text = `${this.kind} ${this.name}: ${this.words(this.at(time))}`;
+    return { tip: [text], pick: () => view.onPick(`${view.both(time)}: ${text}`) };
+  }
+}
+
+// The tracks of domains. Owns: when the windows of each domain of seL4's domain schedule were, as steps of 1 and 0. A line through all
+// of these tracks is where a frame begins.
+class DomainTrack extends StepTrack {
   constructor(group, name) {
-    super({ kind: 'domain', key: `domain ${name}`, name, height: 14, group, windows: [] });
+    super({ kind: 'domain', key: `domain ${name}`, name, height: 14, group, windows: [], steps: { times: [], values: [], most: 1, size: Infinity } });
   }
 
   figures() {
@@ -15,32 +50,15 @@ class DomainTrack extends Track {
     return { note: `${(100 * ns / (span || 1)).toFixed(2)} %${durations.length > 0 ? `: ${durations.join(', ')}` : ''}` };
   }
 
-  // The first window that ends behind a time.
-  at(time) {
-    return lowerBound(this.ends, time + 1);
+  add(window) {
+    this.windows.push(window);
+    this.steps.times.push(window.from, window.to);
+    this.steps.values.push(1, 0);
   }
 
-  draw() {
-    const { view } = this.group, [from, to] = view.view(), c = view.context;
-    for (let i = this.at(from); i < this.windows.length && this.windows[i].from < to;) {
-      const left = view.xOf(Math.max(from, this.windows[i].from));
-      let right;
-      do { // windows without a pixel between them are one
-        right = view.xOf(Math.min(to, this.windows[i].to));
-        i++;
-      } while (i < this.windows.length && view.xOf(this.windows[i].from) - right < 1);
-      c.fillStyle = view.colour('--mark');
-      c.fillRect(left, this.top, Math.max(1, right - left), this.height);
-    }
-  }
-
-  hit(time) {
-    const of = this.windows[this.at(time)];
-    if (!of || of.from > time) {
-      return { tip: [`domain ${this.name}: another domain's window`] };
-    }
-    const text = `domain ${this.name}: window ${of.number}, ${duration(of.to - of.from)}${of.us > 0 ? ` of ${duration(of.us * 1000)}` : ''}`;
-    return { tip: [text], pick: () => this.group.view.onPick(`${this.group.view.both(time)}: ${text}`) };
+  words(i) {
+    const of = this.windows[i / 2]; // a step of 0 is between windows
+    return of ? `window ${of.number}, ${duration(of.to - of.from)}${of.us > 0 ? ` of ${duration(of.us * 1000)}` : ''}` : 'another domain\'s window';
   }
 }
 
@@ -58,23 +76,19 @@ class DomainTracks extends TrackGroup {
       if (!tracks.has(name)) {
         tracks.set(name, new DomainTrack(this, name));
       }
-      tracks.get(name).windows.push({ from, to, number, us: window ? window.us : 0 });
+      tracks.get(name).add({ from, to, number, us: window ? window.us : 0 });
       if (known.length > 0 && window === known[0]) {
         this.frames.push(from);
       }
     });
     this.tracks = [...tracks.values()].filter((track) => track.windows.length > 0);
-    this.tracks.forEach((track) => {
-      track.ends = track.windows.map(({ to }) => to);
-    });
   }
 
   overlay() {
-    const { view } = this, [from, to] = view.view(), c = view.context, first = this.tracks[0], last = this.tracks[this.tracks.length - 1];
+    const { view } = this, [from, to] = view.view(), first = this.tracks[0], last = this.tracks.at(-1);
     const shown = this.frames.slice(lowerBound(this.frames, from), lowerBound(this.frames, to));
     if (first && shown.length * 4 < view.xOf(to) - view.xOf(from)) {
-      c.fillStyle = view.colour('--text');
-      shown.forEach((time) => c.fillRect(view.xOf(time), first.top, 1, last.top + last.height - first.top));
+      shown.forEach((time) => view.paintBox('--text', view.xOf(time), first.top, 1, last.top + last.height - first.top));
     }
   }
 }
@@ -195,11 +209,10 @@ class PdTracks extends TrackGroup {
     view.states?.paintCalls();
     this.paintMarks();
     const p = view.profile, picked = view.states?.picked;
-    view.context.fillStyle = view.colour('--loss');
     p.l_time.forEach((time, i) => {
       const lane = this.byCore.get(p.l_core[i]);
       if (lane?.visible) {
-        view.context.fillRect(view.xOf(time) - 2, lane.top - HEAD, 4, HEAD);
+        view.paintBox('--loss', view.xOf(time) - 2, lane.top - HEAD, 4, HEAD);
       }
     });
     if (picked) { // the interval that was picked has a frame
@@ -209,8 +222,7 @@ class PdTracks extends TrackGroup {
       view.pathPainter.paint(this.path, this.pathStep);
     }
     if (this.cursor !== undefined) {
-      view.context.fillStyle = view.colour('--mark');
-      view.context.fillRect(view.xOf(view.profile.time[this.cursor]) - 1, 0, 2, view.canvas.clientHeight);
+      view.paintBox('--mark', view.xOf(view.profile.time[this.cursor]) - 1, 0, 2, view.canvas.clientHeight);
     }
   }
 
@@ -247,8 +259,7 @@ class PdTracks extends TrackGroup {
         if (lane?.visible && right > 0 && left < width) {
           const colour = mask[chain] ? inkOn(p.colour(p.c_pd[chain], p.kernel[chain])) : view.colour('--weak');
           const room = Math.min(right, width) - left - 6;
-          view.context.fillStyle = view.colour('--text');
-          view.context.fillRect(right - 1, lane.top + lane.strip, 1, lane.under);
+          view.paintBox('--text', right - 1, lane.top + lane.strip, 1, lane.under);
           if (room >= 18) {
             view.context.fillStyle = colour;
             view.context.fillText(isKnown ? fitting(p.names[p.leaf[chain]], room) : '', left + 3, lane.top + lane.strip + lane.under / 2 + 1);
@@ -329,62 +340,33 @@ TRACK_GROUPS.push(PdTracks);
 
 // The tracks of queues. Owns: how full each queue of packets was over time, drawn to the most entries that it had. A track is
 // between those of its producer and its consumer. What is full has the colour of a loss; what no queue can have, a gap.
-
-const UNKNOWN_FILL = 0xffffffff;
-
-class QueueTrack extends Track {
+class QueueTrack extends StepTrack {
   constructor(group, queue) {
     const { name, producer, consumer } = queue;
-    super({ kind: 'queue', key: `queue ${name} ${producer} ${consumer}`, name, height: 18, group, queue,
+    super({ kind: 'queue', key: `queue ${name} ${producer} ${consumer}`, name, height: 18, group, steps: queue,
       between: [producer, consumer], selects: consumer ? { pd: consumer } : {} });
   }
 
   figures() {
-    const { producer, consumer, most, size } = this.queue;
+    const { producer, consumer, most, size } = this.steps;
     return { note: `${count(most)} of ${count(size)}: ${producer || 'device'} → ${consumer || 'device'}` };
   }
 
-  // The last reading at or before a time; -1: there is none.
-  at(time) {
-    return lowerBound(this.queue.times, time + 1) - 1;
-  }
-
-  draw() {
-    const { view } = this.group, { times, entries, most, size } = this.queue, [from, to] = view.view(), c = view.context;
-    const bottom = this.top + this.height;
-    for (let i = Math.max(0, this.at(from)); i < times.length && times[i] < to;) {
-      const left = Math.max(0, view.xOf(times[i]));
-      let next = i, high = -1, right;
-      do { // of the readings in one pixel, the highest
-        high = entries[next] === UNKNOWN_FILL ? high : Math.max(high, entries[next]);
-        right = next + 1 < times.length ? view.xOf(times[next + 1]) : view.xOf(to);
-        next++;
-      } while (next < times.length && right - left < 1);
-      if (high > 0) {
-        const tall = Math.max(1, high / most * this.height);
-        c.fillStyle = view.colour(high >= size ? '--loss' : '--mark');
-        c.fillRect(left, bottom - tall, Math.max(1, right - left), tall);
-      }
-      i = next;
-    }
-  }
-
-  hit(time) {
-    const i = this.at(time), { entries, size, name } = this.queue;
-    const what = i < 0 || entries[i] === UNKNOWN_FILL ? 'not known' : `${count(entries[i])} of ${count(size)} entries`;
-    return { tip: [`queue ${name}: ${what}`], pick: () => this.group.view.onPick(`${this.group.view.both(time)}: queue ${name}: ${what}`) };
+  words(i) {
+    const { values, size } = this.steps;
+    return i < 0 || values[i] === UNKNOWN ? 'not known' : `${count(values[i])} of ${count(size)} entries`;
   }
 }
 
 class QueueTracks extends TrackGroup {
   // Queues of free buffers, and queues that were empty at each reading, have no track.
   show() {
-    const p = this.view.profile, times = sums(p.q_delta), queues = (p.info.queues ?? []).map((queue) => ({ ...queue, times: [], entries: [], most: 0 }));
+    const p = this.view.profile, times = sums(p.q_delta), queues = (p.info.queues ?? []).map((queue) => ({ ...queue, times: [], values: [], most: 0 }));
     p.q_queue.forEach((number, i) => {
       const queue = queues[number], entries = p.q_entries[i];
       queue.times.push(times[i]);
-      queue.entries.push(entries);
-      queue.most = entries === UNKNOWN_FILL ? queue.most : Math.max(queue.most, entries);
+      queue.values.push(entries);
+      queue.most = entries === UNKNOWN ? queue.most : Math.max(queue.most, entries);
     });
     this.tracks = queues.filter((queue) => !queue.returns && queue.most > 0).map((queue) => new QueueTrack(this, queue));
   }

@@ -188,6 +188,12 @@ class Tracks {
     return this.style.getPropertyValue(name);
   }
 
+  // Fills a box: x, y, width, height.
+  paintBox(colour, ...box) {
+    this.context.fillStyle = this.colour(colour);
+    this.context.fillRect(...box);
+  }
+
   // One picture for all changes until the next frame.
   draw() {
     this.pending ??= requestAnimationFrame(() => {
@@ -218,28 +224,24 @@ class Tracks {
     c.setTransform(scale, 0, 0, scale, 0, 0);
     c.font = '11px system-ui, sans-serif';
     const [from, to] = this.view(), wide = canvas.clientWidth, ticks = this.ticks();
-    const fill = (colour, ...box) => {
-      c.fillStyle = this.colour(colour);
-      c.fillRect(...box);
-    };
-    ticks.forEach(([x]) => fill('--line', x, AXIS, 1, tall));
-    this.lanes.forEach((lane) => fill('--line', 0, lane.top + lane.height + 1, wide, 1));
+    ticks.forEach(([x]) => this.paintBox('--line', x, AXIS, 1, tall));
+    this.lanes.forEach((lane) => this.paintBox('--line', 0, lane.top + lane.height + 1, wide, 1));
     this.lanes.forEach((lane) => lane.visible && lane.draw());
     this.groups.forEach((group) => group.overlay());
     const [begin, end] = this.dragged ? [Math.min(...this.dragged), Math.max(...this.dragged)] : [state.from, state.to];
     if (begin !== null) {
-      fill('--choice', this.xOf(begin), 0, Math.max(1, this.xOf(end) - this.xOf(begin)), tall);
+      this.paintBox('--choice', this.xOf(begin), 0, Math.max(1, this.xOf(end) - this.xOf(begin)), tall);
     }
     if (this.pointed !== undefined) {
-      fill('--mark', this.xOf(this.pointed) - 1, 0, 2, tall);
+      this.paintBox('--mark', this.xOf(this.pointed) - 1, 0, 2, tall);
     }
-    fill('--panel', 0, 0, wide, AXIS);
+    this.paintBox('--panel', 0, 0, wide, AXIS);
     c.textBaseline = 'middle';
     for (const [x, at] of ticks) {
-      fill('--weak', x, AXIS - 5, 1, 5);
+      this.paintBox('--weak', x, AXIS - 5, 1, 5);
       c.fillText(moment(at, to - from), Math.min(x + 4, wide - 44), AXIS / 2);
     }
-    fill('--line', 0, AXIS - 1, wide, 1);
+    this.paintBox('--line', 0, AXIS - 1, wide, 1);
     this.frames = (this.frames ?? 0) + 1;
   }
 
