@@ -41,6 +41,17 @@ function isLonger(a, b) {
   return more > 0 || (more === 0 && a.to < b.to);
 }
 
+// The best of all that it is offered as {from, to} and that fits: the longest, or by better(a, b). n: how many were offered.
+function bestOf(fits, better = isLonger) {
+  const best = { n: 0, found: null, offer: (of) => {
+    best.n++;
+    if (of.to > of.from && fits(of) && (best.found === null || better(of, best.found))) {
+      best.found = of;
+    }
+  } };
+  return best;
+}
+
 // A function that returns the row of a key, which is made of a path, words and PDs when it is wanted first.
 function rowsOf() {
   const rows = new Map();
@@ -65,14 +76,9 @@ class Latencies {
 
   // The longest call that fits: {from, to, caller, callee}, null.
   longestCall(fits) {
-    let longest = null;
-    this.calls(({ pds: [caller, callee] }, _, from, to) => {
-      const call = { from, to, caller, callee };
-      if (to > from && fits(call) && (longest === null || isLonger(call, longest))) {
-        longest = call;
-      }
-    });
-    return longest;
+    const longest = bestOf(fits);
+    this.calls(({ pds: [caller, callee] }, _, from, to) => longest.offer({ from, to, caller, callee }));
+    return longest.found;
   }
 
   // From a notification or an interrupt until its PD runs, as calls.
@@ -101,14 +107,14 @@ class Latencies {
     }
   }
 
-  // From each mark to the next one of another name: each(pd, from, to).
-  betweenMarks(first, second, each) {
+  // From each mark to the next one of another name: offers {pd, from, to}.
+  betweenMarks(first, second, offer) {
     const p = this.profile;
     let begun = -1;
     for (let i = 0; i < p.markTime.length; i++) {
       const name = p.info.texts[p.m_name[i]], at = p.markTime[i];
       if (begun >= 0 && name === second && at > begun) {
-        each(p.m_pd[i], begun, at);
+        offer({ pd: p.m_pd[i], from: begun, to: at });
         begun = -1;
       }
       begun = name === first ? at : begun;
@@ -126,14 +132,10 @@ class Latencies {
 
   // Of what a row counts, the one whose time is nearest: {from, to}. Those that began in the selected time count.
   nearest(row, ns) {
-    let found = null;
-    this.candidates(row.path, (pd, from, to) => {
-      const counts = to > from && (state.from === null || (from >= state.from && from <= state.to));
-      if (counts && (found === null || Math.abs(to - from - ns) < Math.abs(found.to - found.from - ns))) {
-        found = { from, to };
-      }
-    });
-    return found;
+    const away = ({ from, to }) => Math.abs(to - from - ns);
+    const best = bestOf(({ from }) => state.from === null || (from >= state.from && from <= state.to), (a, b) => away(a) < away(b));
+    this.candidates(row.path, best.offer);
+    return best.found;
   }
 
   // What a path is of: {pd, from, to, title}; {problem} if there is no such time.
@@ -141,15 +143,8 @@ class Latencies {
     if (path === '..') {
       return this.selectedTime();
     }
-    let n = 0, found = null;
-    const offer = (pd, from, to) => {
-      const fits = at === null || (from <= at + ROUNDED && at <= to + ROUNDED);
-      n++;
-      if (to > from && fits && (found === null || isLonger({ from, to }, found))) {
-        found = { pd, from, to };
-      }
-    };
-    const words = this.candidates(path, offer);
+    const best = bestOf(({ from, to }) => at === null || (from <= at + ROUNDED && at <= to + ROUNDED));
+    const words = this.candidates(path, best.offer), { n, found } = best;
     const which = at === null ? 'the longest' : 'the one at that time';
     return found ? { ...found, title: `${which} of ${n} ${words}` }
       : { problem: `no ${words} ${n > 0 ? 'at that time' : 'are in the recording'}` };
@@ -163,7 +158,7 @@ class Latencies {
       return `times ${first} .. ${second}`;
     }
     const kind = path.includes('->') ? 'wakeUps' : path.includes(':') ? 'calls' : 'phases';
-    this[kind]((row, pd, from, to) => row.path === path && offer(pd, from, to));
+    this[kind]((row, pd, from, to) => row.path === path && offer({ pd, from, to }));
     return { wakeUps: `wake-ups, ${path.replace('->', ' → ')}`, calls: `calls, ${path.replaceAll(':', ' → ')}`, phases: `times ${path}` }[kind];
   }
 
