@@ -230,11 +230,7 @@ class PathPainter {
     this.solid = new Path2D();
     this.dashed = new Path2D();
     this.heads = new Path2D();
-    if (end - begin > PATH_STEPS) {
-      this.coarse(steps, begin, end);
-    } else {
-      this.single(steps, begin, end);
-    }
+    this.lines(steps, begin, end);
     if (chosen >= begin && chosen < end) {
       t.frame(this.lanes.get(steps[chosen].pd), steps[chosen].from, steps[chosen].to);
     }
@@ -265,17 +261,20 @@ class PathPainter {
     return Math.max(-8, Math.min(this.width + 8, (time - this.from) * this.perNs));
   }
 
-  single(steps, begin, end) {
-    const last = new Map(); // of two PDs: where their last arrow is
+  // With several steps in a pixel only where the path is in each lane, without arrows.
+  lines(steps, begin, end) {
+    const isMany = end - begin > PATH_STEPS, drawn = new Map(), last = new Map(); // of a lane: up to where; of two PDs: where their last arrow is
     for (let i = begin; i < end; i++) {
       const lane = this.lanes.get(steps[i].pd), before = this.lanes.get(steps[i - 1]?.pd), x = this.clip(steps[i].from);
-      if (lane) {
-        const line = steps[i].state === 'running' ? this.solid : this.dashed;
-        line.moveTo(x, this.y(lane));
-        line.lineTo(this.clip(steps[i].to), this.y(lane));
+      const right = isMany ? Math.ceil(this.clip(steps[i].to)) : this.clip(steps[i].to);
+      if (lane && right > (drawn.get(lane) ?? -Infinity)) {
+        const line = isMany || steps[i].state === 'running' ? this.solid : this.dashed;
+        line.moveTo(isMany ? Math.floor(x) : x, this.y(lane));
+        line.lineTo(right, this.y(lane));
+        drawn.set(lane, right);
       }
-      const pair = `${steps[i - 1]?.pd} ${steps[i].pd}`;
-      if (lane && before && lane !== before && x - (last.get(pair) ?? -PATH_GAP) >= PATH_GAP) {
+      const moves = !isMany && lane && before && lane !== before, pair = moves && `${steps[i - 1].pd} ${steps[i].pd}`;
+      if (moves && x - (last.get(pair) ?? -PATH_GAP) >= PATH_GAP) {
         const at = Math.round(x), to = this.y(lane), up = to < this.y(before) ? 1 : -1;
         last.set(pair, x);
         this.solid.moveTo(at, this.y(before));
@@ -285,29 +284,6 @@ class PathPainter {
         this.heads.lineTo(at + 4, to + 7 * up);
         this.heads.closePath();
       }
-    }
-  }
-
-  // With several steps in a pixel: where the path is in each lane.
-  coarse(steps, begin, end) {
-    const lines = new Map(); // of a lane: [from, to] in pixels
-    for (let i = begin; i < end; i++) {
-      const lane = this.lanes.get(steps[i].pd), from = Math.floor(this.clip(steps[i].from)), to = Math.ceil(this.clip(steps[i].to));
-      const line = lines.get(lane);
-      if (line && from <= line[1] + 1) {
-        line[1] = to;
-      } else if (lane) {
-        this.line(lane, line);
-        lines.set(lane, [from, to]);
-      }
-    }
-    lines.forEach((line, lane) => this.line(lane, line));
-  }
-
-  line(lane, line) {
-    if (line) {
-      this.solid.moveTo(line[0], this.y(lane));
-      this.solid.lineTo(line[1], this.y(lane));
     }
   }
 }
