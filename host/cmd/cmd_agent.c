@@ -108,12 +108,10 @@ static enum mkperf_status run_agent(void *self, const struct mkperf_args *args,
     uint8_t line[4096];
     size_t n;
     struct mkperf_shared_key key;
-    if (a->header_file != NULL) {
-        MKPERF_TRY(mkperf_secret_read(a->header_file, line, sizeof line, &n, e));
-    }
-    if (a->options.link.key_file != NULL) {
-        MKPERF_TRY(mkperf_key_read(a->options.link.key_file, &key, e));
-    }
+    MKPERF_TRY(a->header_file != NULL ? mkperf_secret_read(a->header_file, line, sizeof line, &n, e)
+                                      : MKPERF_OK);
+    MKPERF_TRY(a->options.link.key_file != NULL ? mkperf_key_read(a->options.link.key_file, &key, e)
+                                                : MKPERF_OK);
     a->options.command = args->line;
     MKPERF_TRY(mkperf_record_options_finish(&a->options, "agent", e));
     a->stop = mkperf_process_interrupts();

@@ -93,16 +93,6 @@ static bool is_shown(const struct mkperf_analysis *a, const struct mkperf_demand
     return d->pd[pd].used_ns != 0 && a->pd[pd].name != NULL && !a->pd[pd].scheduling.passive;
 }
 
-/* Prints how long a PD waits at most, in us. UINT64_MAX: it can wait for any time. */
-static void print_wait(uint64_t ns)
-{
-    if (ns == UINT64_MAX) {
-        printf(" %13s", "no bound");
-    } else {
-        printf(" %13.3f", (double)ns / 1e3);
-    }
-}
-
 /* Prints what PDs of the same and of higher priority leave to each PD: with the budgets of the recording, and with the
  * advice. */
 static void print_below(struct budget_command *c, const struct mkperf_analysis *a,
@@ -151,8 +141,13 @@ static void print_below(struct budget_command *c, const struct mkperf_analysis *
         }
         printf("%10" PRIu32 " %13.3f %13.3f", a->pd[i].scheduling.priority, (double)left[0] / 1e3,
                (double)left[1] / 1e3);
-        print_wait(wait[0]);
-        print_wait(wait[1]);
+        for (unsigned k = 0; k < 2; k++) { /* UINT64_MAX: it can wait for any time */
+            if (wait[k] == UINT64_MAX) {
+                printf(" %13s", "no bound");
+            } else {
+                printf(" %13.3f", (double)wait[k] / 1e3);
+            }
+        }
         printf("  %s\n", a->pd[i].name);
     }
     free(budget);

@@ -234,33 +234,52 @@ static enum mkperf_status console_line(struct console *c, char *line, struct mkp
     return status == MKPERF_OK ? MKPERF_OK : restore_link(c, e);
 }
 
+/* Waits for a byte of standard input, and handles the target's messages in the meantime. edit: draws its prompt again behind them;
+ * NULL: there is no prompt. Returns 1; 0 at the end, and if the user stops the console; -1: an error. */
+static int next_byte(struct console *c, EditLine *edit, char *byte, struct mkperf_error *e)
+{
+    struct pollfd ready[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.events = POLLIN}};
+
+    do {
+        if (mkperf_peer_stopped(&c->recorder.link)) {
+            return 0;
+        }
+        ready[1].fd = c->connected ? c->recorder.link.source.fd : -1;
+        poll(ready, 2, 200);
+        c->interrupted = false;
+        c->prompting = edit != NULL;
+        enum mkperf_status status = listen_for(c, 0, e);
+        c->prompting = false;
+        if (status != MKPERF_OK) {
+            return -1;
+        }
+        if (c->interrupted) {
+            el_set(edit, EL_REFRESH);
+        }
+    } while (ready[0].revents == 0);
+    return read(STDIN_FILENO, byte, 1) == 1;
+}
+
 /* Handles all lines of standard input. */
 static enum mkperf_status console_stream(struct console *c, struct mkperf_error *e)
 {
-    enum mkperf_status status = MKPERF_OK;
-    char line[CONSOLE_LINE];
+    char line[CONSOLE_LINE], byte = '\0';
     size_t n = 0;
 
-    while (status == MKPERF_OK && !c->done && !mkperf_peer_stopped(&c->recorder.link)) {
-        struct pollfd ready = {.fd = STDIN_FILENO, .events = POLLIN};
-        char byte;
-        if (poll(&ready, 1, 0) <= 0) {
-            status = listen_for(c, 50, e);
-            continue;
+    for (int got = 1; got == 1 && !c->done;) {
+        got = next_byte(c, NULL, &byte, e);
+        if (got < 0 || mkperf_peer_stopped(&c->recorder.link)) {
+            return got < 0 ? e->status : MKPERF_OK;
         }
-        bool end = read(STDIN_FILENO, &byte, 1) != 1;
-        if (end || byte == '\n' || n == sizeof line - 1) {
+        if (got == 0 || byte == '\n' || n == sizeof line - 1) {
             line[n] = '\0';
             n = 0;
-            status = console_line(c, line, e);
+            MKPERF_TRY(console_line(c, line, e));
         } else {
             line[n++] = byte;
         }
-        if (end) {
-            break;
-        }
     }
-    return status;
+    return MKPERF_OK;
 }
 
 /*
@@ -288,43 +307,19 @@ static char *text_of(EditLine *edit)
     return prompt;
 }
 
-/* Reads one character for libedit; prints the target's messages in the meantime. */
+/* Reads one character for libedit. */
 static int next_character(EditLine *edit, wchar_t *to)
 {
     struct prompt *p;
-    char byte;
+    char byte = '\0';
 
     el_get(edit, EL_CLIENTDATA, &p);
-    for (;;) {
-        struct console *c = p->console;
-        struct pollfd ready[2] = {
-            {.fd = STDIN_FILENO, .events = POLLIN},
-            {.fd = c->connected ? c->recorder.link.source.fd : -1, .events = POLLIN}};
-        if (mkperf_peer_stopped(&c->recorder.link)) {
-            return 0;
-        }
-        poll(ready, 2, 200);
-        c->interrupted = false;
-        c->prompting = true;
-        p->status = listen_for(c, 0, p->error);
-        c->prompting = false;
-        if (p->status != MKPERF_OK) {
-            return -1;
-        }
-        if (c->interrupted) {
-            el_set(edit, EL_REFRESH);
-        }
-        if (ready[0].revents != 0) {
-            break;
-        }
-    }
-    if (read(STDIN_FILENO, &byte, 1) != 1) {
-        return 0;
-    }
+    int got = next_byte(p->console, edit, &byte, p->error);
+    p->status = got < 0 ? p->error->status : MKPERF_OK;
     /* A Ctrl-D that was typed between two prompts, when the terminal was in canonical mode, is read as 0 in raw
      * mode (Linux's n_tty); libedit's Ctrl-@ would insert the next character literally. */
     *to = byte == '\0' ? END_OF_FILE : (unsigned char)byte;
-    return 1;
+    return got;
 }
 
 /* Handles lines that a person types at a terminal. */

@@ -48,12 +48,6 @@ static const struct mkperf_option exact_options[] = {
     {.letter = 0},
 };
 
-static void print_exact_warning(void *self, const char *text)
-{
-    (void)self;
-    mkperf_print_line(stderr, "mkperf exact: warning: %s", text);
-}
-
 /* Appends the place of [PD:]FUNCTION as ",KEY=ADDR:CODE". USAGE: no ELF has it, or several ELFs have. */
 static enum mkperf_status put_function(struct exact *x, FILE *to, const struct mkperf_pds *pds,
                                        struct mkperf_module *kernel, const char *key,
@@ -80,19 +74,17 @@ static enum mkperf_status put_function(struct exact *x, FILE *to, const struct m
         found = m;
     }
     uint64_t addr = found != NULL ? mkperf_symbol_address(found, name) : 0;
-    size_t bytes, n = 0;
-    const uint8_t *file = found != NULL ? mkperf_module_file(found, &bytes) : NULL;
-    const struct mkperf_segment *s = found != NULL ? mkperf_module_segments(found, &n) : NULL;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t at = s[i].offset + (addr - s[i].vaddr);
-
-        if (addr >= s[i].vaddr && addr - s[i].vaddr < s[i].size && at < bytes) {
-            fprintf(to, ",%s=%" PRIx64 ":", key, addr);
-            for (unsigned k = 0; k < CODE_BYTES && at + k < bytes; k++) {
-                fprintf(to, "%02x", file[at + k]);
-            }
-            return MKPERF_OK;
+    const uint8_t *code = NULL;
+    size_t n = CODE_BYTES; /* fewer at the end of a segment */
+    while (found != NULL && n > 0 && (code = mkperf_module_code(found, addr, n)) == NULL) {
+        n--;
+    }
+    if (code != NULL) {
+        fprintf(to, ",%s=%" PRIx64 ":", key, addr);
+        for (size_t i = 0; i < n; i++) {
+            fprintf(to, "%02x", code[i]);
         }
+        return MKPERF_OK;
     }
     return mkperf_usage_error(x->e, "exact", "--%s: no program has a function %s", key, wanted);
 }
@@ -227,7 +219,7 @@ static enum mkperf_status run_exact(void *self, const struct mkperf_args *args,
             mkperf_perfdata_compress(w, MKPERF_COMPRESS_FILES);
             x->in.from = "exact";
             x->in.command = args->line;
-            x->in.warn = print_exact_warning;
+            x->in.warn = mkperf_print_warning;
             mkperf_input_read(x->counts, &x->in, &sink, e);
             mkperf_perfdata_free(w);
         }

@@ -8,23 +8,14 @@
 #include "cmd.h"
 #include "report/report.h"
 
-/* The fields of a line, as bits of a set. */
-enum field {
-    FIELD_COMM = 1 << REPORT_SORT_PD,
-    FIELD_SYM = 1 << REPORT_SORT_SYMBOL,
-    FIELD_EVENT = 1 << REPORT_SORT_EVENT,
-    FIELD_CPU = 1 << REPORT_SORT_CORE,
-    FIELD_SRCLINE = 1 << REPORT_SORT_LINE,
-    FIELD_DSO = 1 << REPORT_SORT_DSO,
-    FIELD_TID = 1 << REPORT_FIELD_TID,
-    FIELD_PID = 1 << REPORT_FIELD_PID,
-    FIELD_TIME = 1 << REPORT_SORT_TIME,
-    FIELD_PERIOD = 1 << REPORT_FIELD_PERIOD,
-    FIELD_IP = 1 << REPORT_FIELD_IP,
-    FIELD_SYMOFF = 1 << REPORT_FIELD_SYMOFF,
-    FIELD_DEFAULT = FIELD_COMM | FIELD_TID | FIELD_CPU | FIELD_TIME | FIELD_PERIOD | FIELD_EVENT |
-                    FIELD_IP | FIELD_SYM | FIELD_SYMOFF | FIELD_DSO,
-    FIELD_FRAME = FIELD_IP | FIELD_SYM | FIELD_DSO | FIELD_SRCLINE,
+/* Sets of columns, as bits: the fields of a line without -F, and those of a frame. */
+enum {
+    FIELDS_DEFAULT = 1 << REPORT_SORT_PD | 1 << REPORT_FIELD_TID | 1 << REPORT_SORT_CORE |
+                     1 << REPORT_SORT_TIME | 1 << REPORT_FIELD_PERIOD | 1 << REPORT_SORT_EVENT |
+                     1 << REPORT_FIELD_IP | 1 << REPORT_SORT_SYMBOL | 1 << REPORT_FIELD_SYMOFF |
+                     1 << REPORT_SORT_DSO,
+    FIELDS_FRAME = 1 << REPORT_FIELD_IP | 1 << REPORT_SORT_SYMBOL | 1 << REPORT_SORT_DSO |
+                   1 << REPORT_SORT_LINE,
 };
 
 struct script_command {
@@ -38,7 +29,7 @@ struct script_command {
 
 static enum mkperf_status take_fields(void *member, const struct mkperf_given *g)
 {
-    return report_columns_fields(member, FIELD_DEFAULT, g);
+    return report_columns_fields(member, FIELDS_DEFAULT, g);
 }
 
 static const struct mkperf_option script_options[] = {
@@ -54,6 +45,11 @@ static const struct mkperf_option script_options[] = {
     {.letter = 0},
 };
 
+static bool shows(const struct script_command *c, enum report_column_id column)
+{
+    return (c->fields >> column & 1) != 0;
+}
+
 /* Prints a frame. `inferred`: only registers show that it is in the chain (docs/stock.md). */
 static void print_frame(const struct script_command *c, const struct mkperf_frames *f,
                         const struct mkperf_place *a, bool inferred)
@@ -62,18 +58,18 @@ static void print_frame(const struct script_command *c, const struct mkperf_fram
     struct mkperf_symbol symbol;
 
     putchar(c->flat ? ' ' : '\t');
-    if (c->fields & FIELD_IP) {
+    if (shows(c, REPORT_FIELD_IP)) {
         printf("%16" PRIx64, a->addr + a->is_return);
     }
-    if ((c->fields & FIELD_SYM) && m && mkperf_symbol_at(m, a->addr, &symbol)) {
+    if (shows(c, REPORT_SORT_SYMBOL) && m && mkperf_symbol_at(m, a->addr, &symbol)) {
         printf(" %s", symbol.name);
-        if (c->fields & FIELD_SYMOFF) {
+        if (shows(c, REPORT_FIELD_SYMOFF)) {
             printf("+0x%" PRIx64, a->addr + a->is_return - symbol.start);
         }
-    } else if (c->fields & FIELD_SYM) {
+    } else if (shows(c, REPORT_SORT_SYMBOL)) {
         printf(" [unknown]");
     }
-    if (c->fields & FIELD_DSO) {
+    if (shows(c, REPORT_SORT_DSO)) {
         const char *path = m ? mkperf_module_path(m) : NULL;
         char text[MKPERF_PRINTABLE_PATH];
 
@@ -86,7 +82,7 @@ static void print_frame(const struct script_command *c, const struct mkperf_fram
     if (inferred) {
         fputs(" (inferred)", stdout);
     }
-    if (c->fields & FIELD_SRCLINE) {
+    if (shows(c, REPORT_SORT_LINE)) {
         struct mkperf_line line;
         if (m && mkperf_lines_at(m, a->addr, &line, 1) > 0 && line.file) {
             printf("\n  %s:%d", basename(line.file), line.line);
@@ -119,31 +115,31 @@ static void print_samples(struct script_command *c, const struct mkperf_frames *
             continue;
         }
         const struct mkperf_profile_sample *s = &sample[i];
-        bool chains = c->fields & FIELD_FRAME && !c->flat;
+        bool chains = c->fields & FIELDS_FRAME && !c->flat;
         uint64_t pid = (uint64_t)head.pd + 1; /* and the tid, as in perf.data */
-        if (c->fields & FIELD_COMM) {
+        if (shows(c, REPORT_SORT_PD)) {
             printf("%*s ", chains ? 0 : 16, mkperf_profile_pd_name(p, head.pd));
         }
-        if ((c->fields & FIELD_PID) && (c->fields & FIELD_TID)) {
+        if (shows(c, REPORT_FIELD_PID) && shows(c, REPORT_FIELD_TID)) {
             printf("%5" PRIu64 "/%-5" PRIu64 " ", pid, pid);
-        } else if (c->fields & (FIELD_PID | FIELD_TID)) {
+        } else if (shows(c, REPORT_FIELD_PID) || shows(c, REPORT_FIELD_TID)) {
             printf("%5" PRIu64 " ", pid);
         }
-        if (c->fields & FIELD_CPU) {
+        if (shows(c, REPORT_SORT_CORE)) {
             printf("[%03" PRIu32 "] ", s->core);
         }
-        if (c->fields & FIELD_TIME) {
+        if (shows(c, REPORT_SORT_TIME)) {
             uint64_t part = s->time_ns % 1000000000;
             printf("%5" PRIu64 ".%0*" PRIu64 ": ", s->time_ns / 1000000000, c->ns ? 9 : 6,
                    c->ns ? part : part / 1000);
         }
-        if (c->fields & FIELD_PERIOD) {
+        if (shows(c, REPORT_FIELD_PERIOD)) {
             printf("%10" PRIu64 " ", s->period);
         }
-        if (c->fields & FIELD_EVENT) {
+        if (shows(c, REPORT_SORT_EVENT)) {
             printf("%*s: ", c->event_width, p->places.session.event[head.event].name);
         }
-        uint32_t n = c->fields & FIELD_FRAME ? mkperf_profile_addresses(p, s->chain, address) : 0;
+        uint32_t n = c->fields & FIELDS_FRAME ? mkperf_profile_addresses(p, s->chain, address) : 0;
         fputs(chains ? "\n" : "", stdout);
         for (uint32_t k = 0; k < n && (k == 0 || !c->flat); k++) {
             print_frame(c, f, &address[k], inferred && address[k].pd != head.pd);
@@ -181,7 +177,7 @@ const struct mkperf_command mkperf_script_command = {
                  offsetof(struct script_command, recording.profile.places.search)}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
-    .self = MKPERF_SELF(struct script_command, .input = "perf.data", .fields = FIELD_DEFAULT,
+    .self = MKPERF_SELF(struct script_command, .input = "perf.data", .fields = FIELDS_DEFAULT,
                         .recording.profile = {.cores = true, .times = true}),
     .run = run_script,
     .end = mkperf_recording_free,

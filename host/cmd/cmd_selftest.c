@@ -48,9 +48,7 @@ __attribute__((format(printf, 4, 5))) static void result(struct selftest *s, enu
 
     va_start(list, format);
     if (vasprintf(&figures, format, list) >= 0) {
-        char *line = mkperf_xprintf("%-9s %-10s %s", names[verdict], what, figures);
-        mkperf_print_line(s->text.to, "%s", line);
-        free(line);
+        mkperf_print_line(s->text.to, "%-9s %-10s %s", names[verdict], what, figures);
     }
     va_end(list);
     free(figures);

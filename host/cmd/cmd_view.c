@@ -42,15 +42,6 @@ static const struct mkperf_option view_options[] = {
     {.letter = 0},
 };
 
-static bool has_speedscope(const char *dir)
-{
-    char *path = NULL;
-    bool has = asprintf(&path, "%s/index.html", dir) > 0 && access(path, R_OK) == 0;
-
-    free(path);
-    return has;
-}
-
 static bool is_live(const struct view_command *c)
 {
     return c->live.recorder.options.link.target != NULL;
@@ -106,18 +97,19 @@ static enum mkperf_status run_view(void *self, const struct mkperf_args *args,
         return serve_page(c, e);
     }
     /* The directory of speedscope's release that the page links to. speedscope would have to read a pipe a second time. */
-    const char *set = getenv("MKPERF_SPEEDSCOPE");
-    MKPERF_FAIL_IF(c->speedscope != NULL && !has_speedscope(c->speedscope), e, MKPERF_ERR_USAGE,
-                   "%s: no index.html of speedscope", c->speedscope);
-    if (c->speedscope == NULL && strcmp(c->input, "-") != 0) {
-        c->found = set == NULL           ? mkperf_beside("speedscope/index.html",
-                                                         "../share/mkperf/speedscope/index.html")
-                   : has_speedscope(set) ? mkperf_xprintf("%s/index.html", set)
-                                         : NULL;
-        if (c->found != NULL) {
+    bool given = c->speedscope != NULL;
+    const char *set = given ? c->speedscope : getenv("MKPERF_SPEEDSCOPE");
+    if (given || strcmp(c->input, "-") != 0) {
+        c->found = set != NULL ? mkperf_xprintf("%s/index.html", set)
+                               : mkperf_beside("speedscope/index.html",
+                                               "../share/mkperf/speedscope/index.html");
+        bool found = c->found != NULL && access(c->found, R_OK) == 0;
+        MKPERF_FAIL_IF(given && !found, e, MKPERF_ERR_USAGE, "%s: no index.html of speedscope",
+                       set);
+        if (found) {
             *strrchr(c->found, '/') = '\0';
         }
-        c->speedscope = c->found;
+        c->speedscope = found ? c->found : NULL;
     }
     MKPERF_TRY(view_shown_read(&c->shown[0], c->input, &c->elfs, c->speedscope != NULL, e));
     mkperf_frames_warn(&c->shown[0].frames, stderr);
