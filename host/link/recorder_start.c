@@ -42,13 +42,12 @@ void mkperf_recorder_keep_elfs(struct mkperf_recorder *r)
     uint32_t npds = r->pds->n;
     struct mkperf_session session = {.nevents = 0};
     struct mkperf_error e = {.status = MKPERF_OK};
-    struct mkperf_module *kernel = NULL;
+    struct mkperf_module *kernel = NULL, *elf[MKPERF_MAX_PDS + 1];
     size_t n = 0;
 
     if (r->perfdata == NULL || r->options.keep_no_elfs) {
         return;
     }
-    struct mkperf_module **elf = mkperf_xcalloc((size_t)npds + 1, sizeof *elf);
     char *directory = mkperf_elf_cache_directory();
     mkperf_pds_describe(r->pds, &session);
     if (session.kernel_elf != NULL) {
@@ -72,7 +71,6 @@ void mkperf_recorder_keep_elfs(struct mkperf_recorder *r)
         r->warn(r->self, text);
         free(text);
     }
-    free(elf);
     free(directory);
 }
 
