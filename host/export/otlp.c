@@ -40,20 +40,14 @@ struct otlp {
     const struct mkperf_export *x;
     struct mkperf_profile *c;
     struct pb_file f;
-    struct mkperf_hash strings;    /* behind the empty one */
     struct mkperf_hash attributes; /* key and value, as strings */
     struct mkperf_hash stacks;
 };
 
-static uint64_t string(struct otlp *o, const char *text)
-{
-    return text[0] != '\0' ? mkperf_hash_text_number(&o->strings, text) + UINT64_C(1) : 0;
-}
-
 /* Returns the number of an attribute with a text. */
 static uint64_t attribute(struct otlp *o, const char *key, const char *value)
 {
-    const uint64_t pair[] = {string(o, key), string(o, value)};
+    const uint64_t pair[] = {pb_string(&o->f, key), pb_string(&o->f, value)};
 
     return mkperf_hash_number(&o->attributes, pair, 2) + UINT64_C(1);
 }
@@ -78,7 +72,8 @@ static void put_profile(struct otlp *o, uint32_t event)
     struct mkperf_profile_chain chain;
     uint64_t stack[MKPERF_PLACES_MAX];
     char room[32], core[16];
-    uint64_t name = string(o, mkperf_places_event_name(s, event, room)), count = string(o, "count");
+    uint64_t name = pb_string(&o->f, mkperf_places_event_name(s, event, room)),
+             count = pb_string(&o->f, "count");
 
     pb_pair(&o->f, OTLP_PROFILE_SAMPLE_TYPE, name, count);
     for (uint32_t i = 0; i < o->c->chains.count; i++) {
@@ -146,7 +141,7 @@ static void put_mapping(struct otlp *o, struct mkperf_module *module, const char
     size_t at = pb_begin(&o->f, TABLE_MAPPING);
 
     pb_code(&o->f, 1, module);
-    pb_number(&o->f, 4, string(o, module != NULL ? mkperf_module_path(module) : name));
+    pb_number(&o->f, 4, pb_string(&o->f, module != NULL ? mkperf_module_path(module) : name));
     if (id->n != 0) {
         const uint64_t number =
             attribute(o, "process.executable.build_id.gnu", mkperf_build_id_text(id, hex));
@@ -167,28 +162,8 @@ static void put_dictionary(struct otlp *o)
         put_mapping(o, s->pd[i].module, s->pd[i].name != NULL ? s->pd[i].name : "");
     }
     put_empty(o, TABLE_LOCATION);
-    for (uint32_t i = 0; i < s->places.count; i++) {
-        const struct mkperf_place *place = &s->place[i];
-        bool of_pd = !place->kernel && place->pd < s->npds;
-        size_t location = pb_begin(&o->f, TABLE_LOCATION);
-
-        pb_number(&o->f, 1, (of_pd ? place->pd + UINT64_C(1) : 0) + 1);
-        pb_number(&o->f, 2, place->edge ? 0 : place->addr);
-        pb_lines(&o->f, 3, s, i);
-        pb_end(&o->f, location);
-    }
     put_empty(o, TABLE_FUNCTION);
-    for (uint32_t i = 0; i < s->functions.count; i++) {
-        const char *pd = mkperf_places_one_of_several(s, i), *name = mkperf_places_name(s, i);
-        char *own = pd != NULL ? mkperf_xprintf("%s {%.255s}", name, pd) : mkperf_xstrdup(name);
-        size_t function = pb_begin(&o->f, TABLE_FUNCTION);
-
-        pb_number(&o->f, 1, string(o, own));
-        pb_number(&o->f, 2, string(o, name));
-        pb_number(&o->f, 3, string(o, mkperf_places_text(s, s->function[i].file)));
-        pb_end(&o->f, function);
-        free(own);
-    }
+    pb_places(&o->f, s, TABLE_LOCATION, TABLE_FUNCTION, false);
     put_empty(o, TABLE_LINK);
     put_empty(o, TABLE_STACK);
     for (uint32_t i = 0; i < o->stacks.count; i++) {
@@ -205,14 +180,11 @@ static void put_dictionary(struct otlp *o)
 
         pb_number(&o->f, 1, key[0]);
         value = pb_begin(&o->f, 2);
-        pb_text(&o->f, 1, key[1] != 0 ? mkperf_hash_text(&o->strings, (uint32_t)key[1] - 1) : "");
+        pb_text(&o->f, 1, key[1] != 0 ? mkperf_hash_text(&o->f.strings, (uint32_t)key[1] - 1) : "");
         pb_end(&o->f, value);
         pb_end(&o->f, pair);
     }
-    pb_text(&o->f, TABLE_STRING, "");
-    for (uint32_t i = 0; i < o->strings.count; i++) {
-        pb_text(&o->f, TABLE_STRING, mkperf_hash_text(&o->strings, i));
-    }
+    pb_strings(&o->f, TABLE_STRING);
     pb_end(&o->f, at);
 }
 
@@ -225,7 +197,6 @@ enum mkperf_status mkperf_otlp_write(const struct mkperf_export *x, struct mkper
     put_resource_profiles(&o);
     put_dictionary(&o);
     pb_close(&o.f);
-    mkperf_hash_free(&o.strings);
     mkperf_hash_free(&o.attributes);
     mkperf_hash_free(&o.stacks);
     return MKPERF_OK;

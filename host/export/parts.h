@@ -76,9 +76,10 @@ struct pb_file {
     struct mkperf_textout *t; /* set by the caller; the other members are 0 at first */
     size_t n, room;
     uint8_t *byte;
+    struct mkperf_hash strings; /* the table of strings, behind the empty one */
 };
 
-void pb_close(struct pb_file *f); /* writes the file, and frees the buffer */
+void pb_close(struct pb_file *f); /* writes the file, and frees all */
 
 /* Writes a field with a number; 0 is omitted, because it is the default. */
 void pb_number(struct pb_file *f, unsigned field, uint64_t v);
@@ -94,9 +95,16 @@ void pb_end(struct pb_file *f, size_t at);
 /* Writes the begin and the end of a module's code, and its offset in the file: the fields from `field` on. module may
  * be NULL. */
 void pb_code(struct pb_file *f, unsigned field, const struct mkperf_module *module);
-/* Writes the lines of a place: a message for each function, the innermost first. */
-void pb_lines(struct pb_file *f, unsigned field, const struct mkperf_places *s, uint32_t place);
-/* Writes a message of two numbers, its fields 1 and 2, such as the type and the unit of values. */
+/* Returns the number of a string in the table, to which it is added if it is new. The empty one has 0. */
+uint64_t pb_string(struct pb_file *f, const char *text);
+void pb_strings(struct pb_file *f, unsigned field); /* writes the table */
+/*
+ * Writes the tables of locations and functions, numbered from 1 on; ids: the first field of an element is its number. A location
+ * has the mapping of its PD, which is the PD's id + 2, or that of the kernel, 1; its address; and its lines, a message
+ * for each function, the innermost first.
+ */
+void pb_places(struct pb_file *f, const struct mkperf_places *s, unsigned locations,
+               unsigned functions, bool ids);
 void pb_pair(struct pb_file *f, unsigned field, uint64_t first, uint64_t second);
 
 /*

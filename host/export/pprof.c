@@ -8,11 +8,8 @@
  *   Each PD is a mapping, and the kernel is one, too.
  *   Losses, periods and the command are in comments.
  *   The target's clock is not wall time: the file has a duration and no date.
- *   The table of strings contains the profile's texts, then names with a PD, then extra strings.
  */
 #include "parts.h"
-
-enum { PPROF_NAME_BYTES = 4096 };
 
 /* The fields of the message Profile. */
 enum pprof_field {
@@ -32,26 +29,18 @@ enum pprof_field {
 struct pprof {
     struct mkperf_profile *c;
     struct pb_file f;
-    struct mkperf_hash extra; /* all other strings of the file */
-    uint32_t texts;           /* the number of strings that precede the extra ones */
 };
-
-/* Returns the number of an extra string, which is added if it is new. */
-static uint64_t extra_string(struct pprof *p, const char *text)
-{
-    return p->texts + mkperf_hash_text_number(&p->extra, text);
-}
 
 static uint64_t event_string(struct pprof *p, uint32_t event)
 {
     char room[32];
 
-    return extra_string(p, mkperf_places_event_name(&p->c->places, event, room));
+    return pb_string(&p->f, mkperf_places_event_name(&p->c->places, event, room));
 }
 
 static void put_sample_label(struct pprof *p, const char *key, uint64_t text)
 {
-    pb_pair(&p->f, 3, extra_string(p, key), text);
+    pb_pair(&p->f, 3, pb_string(&p->f, key), text);
 }
 
 static void put_mapping_message(struct pprof *p, uint64_t number, struct mkperf_module *module,
@@ -63,8 +52,8 @@ static void put_mapping_message(struct pprof *p, uint64_t number, struct mkperf_
 
     pb_number(&p->f, 1, number);
     pb_code(&p->f, 2, module);
-    pb_number(&p->f, 5, extra_string(p, module != NULL ? mkperf_module_path(module) : name));
-    pb_number(&p->f, 6, extra_string(p, id->n != 0 ? mkperf_build_id_text(id, hex) : ""));
+    pb_number(&p->f, 5, pb_string(&p->f, module != NULL ? mkperf_module_path(module) : name));
+    pb_number(&p->f, 6, pb_string(&p->f, id->n != 0 ? mkperf_build_id_text(id, hex) : ""));
     /* The fields has_functions, has_filenames, has_line_numbers and has_inline_frames. */
     for (unsigned field = 7; field <= 10; field++) {
         pb_number(&p->f, field, 1);
@@ -76,7 +65,7 @@ static void put_comment(void *self, const char *line)
 {
     struct pprof *p = self;
 
-    pb_number(&p->f, PPROF_COMMENT, extra_string(p, line));
+    pb_number(&p->f, PPROF_COMMENT, pb_string(&p->f, line));
 }
 
 static void put_tables(struct pprof *p)
@@ -84,61 +73,26 @@ static void put_tables(struct pprof *p)
     const struct mkperf_places *s = &p->c->places;
 
     /* The kernel is first, because pprof shows the first mapping as "File". */
-    put_mapping_message(p, (uint64_t)s->npds + 1, s->kernel, "[kernel]");
+    put_mapping_message(p, 1, s->kernel, "[kernel]");
     for (uint32_t i = 0; i < s->npds; i++) {
         if (s->pd[i].name != NULL) {
-            put_mapping_message(p, (uint64_t)i + 1, s->pd[i].module, s->pd[i].name);
+            put_mapping_message(p, i + UINT64_C(2), s->pd[i].module, s->pd[i].name);
         }
     }
-    for (uint32_t i = 0; i < s->places.count; i++) {
-        const struct mkperf_place *place = &s->place[i];
-        size_t at = pb_begin(&p->f, PPROF_LOCATION);
-        pb_number(&p->f, 1, (uint64_t)i + 1);
-        bool of_pd = !place->kernel && place->pd < s->npds && s->pd[place->pd].name != NULL;
-        pb_number(&p->f, 2, (of_pd ? place->pd : s->npds) + UINT64_C(1));
-        pb_number(&p->f, 3, place->edge ? 0 : place->addr);
-        pb_lines(&p->f, 4, s, i);
-        pb_end(&p->f, at);
-    }
-    uint64_t with_pd = s->texts.count;
-    for (uint32_t i = 0; i < s->functions.count; i++) {
-        size_t at = pb_begin(&p->f, PPROF_FUNCTION);
-        pb_number(&p->f, 1, (uint64_t)i + 1);
-        pb_number(&p->f, 2,
-                  mkperf_places_one_of_several(s, i) != NULL ? with_pd++ : s->function[i].name);
-        pb_number(&p->f, 3, s->function[i].name);
-        pb_number(&p->f, 4, s->function[i].file);
-        pb_end(&p->f, at);
-    }
+    pb_places(&p->f, s, PPROF_LOCATION, PPROF_FUNCTION, true);
     mkperf_profile_notes(p->c, put_comment, p);
-    for (uint32_t i = 0; i < s->texts.count; i++) {
-        pb_text(&p->f, PPROF_STRING_TABLE, mkperf_places_text(s, i));
-    }
-    char text[PPROF_NAME_BYTES];
-    for (uint32_t i = 0; i < s->functions.count; i++) {
-        const char *pd = mkperf_places_one_of_several(s, i);
-        if (pd != NULL) {
-            snprintf(text, sizeof text, "%s {%.255s}", mkperf_places_name(s, i), pd);
-            pb_text(&p->f, PPROF_STRING_TABLE, text);
-        }
-    }
-    for (uint32_t i = 0; i < p->extra.count; i++) {
-        pb_text(&p->f, PPROF_STRING_TABLE, mkperf_hash_text(&p->extra, i));
-    }
+    pb_strings(&p->f, PPROF_STRING_TABLE);
 }
 
 enum mkperf_status mkperf_pprof_write(const struct mkperf_export *x, struct mkperf_profile *c,
                                       struct mkperf_textout *t, struct mkperf_error *e)
 {
-    struct pprof whole = {.c = c, .f = {.t = t}, .texts = c->places.texts.count}, *p = &whole;
+    struct pprof whole = {.c = c, .f = {.t = t}}, *p = &whole;
     struct mkperf_profile_chain chain;
 
     (void)x;
     (void)e;
-    for (uint32_t i = 0; i < p->c->places.functions.count; i++) {
-        p->texts += mkperf_places_one_of_several(&c->places, i) != NULL;
-    }
-    uint64_t samples = extra_string(p, "samples"), count = extra_string(p, "count");
+    uint64_t samples = pb_string(&p->f, "samples"), count = pb_string(&p->f, "count");
 
     pb_pair(&p->f, PPROF_SAMPLE_TYPE, samples, count);
     for (uint32_t i = 0; i < p->c->nevents; i++) {
@@ -163,15 +117,15 @@ enum mkperf_status mkperf_pprof_write(const struct mkperf_export *x, struct mkpe
         pb_packed(&p->f, 1, location, chain.n);
         pb_packed(&p->f, 2, value, 1 + c->nevents);
         snprintf(core, sizeof core, "%u", chain.core);
-        put_sample_label(p, "pd", extra_string(p, mkperf_places_pd_name(&c->places, chain.pd)));
-        put_sample_label(p, "core", extra_string(p, core));
+        put_sample_label(p, "pd", pb_string(&p->f, mkperf_places_pd_name(&c->places, chain.pd)));
+        put_sample_label(p, "core", pb_string(&p->f, core));
         put_sample_label(p, "event", event_string(p, chain.event));
         put_sample_label(
-            p, "mode", extra_string(p, c->places.place[chain.place[0]].kernel ? "kernel" : "user"));
+            p, "mode",
+            pb_string(&p->f, c->places.place[chain.place[0]].kernel ? "kernel" : "user"));
         pb_end(&p->f, at);
     }
     put_tables(p);
     pb_close(&p->f);
-    mkperf_hash_free(&p->extra);
     return MKPERF_OK;
 }

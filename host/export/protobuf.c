@@ -12,6 +12,7 @@ void pb_close(struct pb_file *f)
     mkperf_textout_put(f->t, gzip, n);
     free(gzip);
     free(f->byte);
+    mkperf_hash_free(&f->strings);
 }
 
 static void put_varint(struct pb_file *f, uint64_t v)
@@ -96,13 +97,48 @@ void pb_code(struct pb_file *f, unsigned field, const struct mkperf_module *modu
     }
 }
 
-void pb_lines(struct pb_file *f, unsigned field, const struct mkperf_places *s, uint32_t place)
+uint64_t pb_string(struct pb_file *f, const char *text)
 {
-    uint32_t n;
-    const struct mkperf_frame *frame = mkperf_places_frames(s, place, &n);
+    return text[0] != '\0' ? mkperf_hash_text_number(&f->strings, text) + UINT64_C(1) : 0;
+}
 
-    for (uint32_t i = 0; i < n; i++) {
-        pb_pair(f, field, (uint64_t)frame[i].function + 1, frame[i].line);
+void pb_strings(struct pb_file *f, unsigned field)
+{
+    pb_text(f, field, "");
+    for (uint32_t i = 0; i < f->strings.count; i++) {
+        pb_text(f, field, mkperf_hash_text(&f->strings, i));
+    }
+}
+
+void pb_places(struct pb_file *f, const struct mkperf_places *s, unsigned locations,
+               unsigned functions, bool ids)
+{
+    for (uint32_t i = 0; i < s->places.count; i++) {
+        const struct mkperf_place *place = &s->place[i];
+        bool of_pd = !place->kernel && place->pd < s->npds && s->pd[place->pd].name != NULL;
+        size_t at = pb_begin(f, locations);
+        uint32_t n;
+        const struct mkperf_frame *frame = mkperf_places_frames(s, i, &n);
+
+        pb_number(f, 1, ids ? i + UINT64_C(1) : 0);
+        pb_number(f, 1 + ids, of_pd ? place->pd + UINT64_C(2) : 1);
+        pb_number(f, 2 + ids, place->edge ? 0 : place->addr);
+        for (uint32_t k = 0; k < n; k++) {
+            pb_pair(f, 3 + ids, frame[k].function + UINT64_C(1), frame[k].line);
+        }
+        pb_end(f, at);
+    }
+    for (uint32_t i = 0; i < s->functions.count; i++) {
+        const char *pd = mkperf_places_one_of_several(s, i), *name = mkperf_places_name(s, i);
+        char *own = pd != NULL ? mkperf_xprintf("%s {%.255s}", name, pd) : mkperf_xstrdup(name);
+        size_t at = pb_begin(f, functions);
+
+        pb_number(f, 1, ids ? i + UINT64_C(1) : 0);
+        pb_number(f, 1 + ids, pb_string(f, own));
+        pb_number(f, 2 + ids, pb_string(f, name));
+        pb_number(f, 3 + ids, pb_string(f, mkperf_places_text(s, s->function[i].file)));
+        pb_end(f, at);
+        free(own);
     }
 }
 
