@@ -22,16 +22,22 @@ visit() { # visit ADDRESS: a new page, also if just the part behind # is another
     wd POST "$session/url" "{\"url\":\"$1\"}" >"$D/log"
     waits "document.body.dataset.ready"
 }
+answered_element() { # sets element: its name in the last answer, {"value":{"element-...":"NAME"}}
+    element=${answer##*:\"}
+    element=${element%%\"*}
+}
 press() { # press EXPRESSION: a real click on the element that the script's expression gives
-    for try in $(seq 20); do # a live page may draw it anew in between: then it is another element
-        element=$(wd POST "$session/execute/sync" "{\"script\":\"return $1\",\"args\":[]}" | sed -n 's/.*:"\([^"]*\)"}}$/\1/p')
+    for try in 1 2 3 4 5 6 7 8 9 10; do # a live page may draw it anew in between: then it is another element
+        in_page POST "return $1"
+        answered_element
         wd POST "$session/element/$element/click" '{}' >"$D/click"
         grep -q 'stale element reference' "$D/click" || break
     done
     grep -q '"value":null' "$D/click" || { echo "not clicked: $1: $(head -c 300 "$D/click")"; return 1; }
 }
 keys_to() { # keys_to CSS TEXT
-    element=$(wd POST "$session/element" "{\"using\":\"css selector\",\"value\":\"$1\"}" | sed -n 's/.*:"\([^"]*\)"}}$/\1/p')
+    ask POST "$session/element" "{\"using\":\"css selector\",\"value\":\"$1\"}"
+    answered_element
     wd POST "$session/element/$element/value" "{\"text\":\"$2\"}" >"$D/log"
 }
 tab() { # tab NAME: opens a tab of the panel

@@ -36,7 +36,10 @@ has() {
 
 # processor_time PROCESS: in hundredths of a second; nothing if it has ended
 processor_time() {
-    sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | awk '$1 != "Z" { print $12 + $13 }'
+    { read -r stat <"/proc/$1/stat"; } 2>/dev/null || return
+    # shellcheck disable=SC2086 # words: the state is the first behind the name, which is in parentheses
+    set -- ${stat##*) }
+    [ "$1" = Z ] || echo $((${12} + ${13}))
 }
 
 # await FILE PATTERN PROCESS: waits for PATTERN in FILE, the serial line of QEMU's PROCESS, and ends that process. Fails if

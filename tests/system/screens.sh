@@ -31,19 +31,22 @@ shows() { # shows FILE PATTERN...: the screen shows each pattern within 60 s
     return 1
 }
 
+# ask VERB PATH [BODY]: sets answer (tests/tool/webdriver.js has the verbs).
+ask() {
+    printf '%s\0' "$1" "${2:+/$2}" "${3:-}" >&8 && IFS= read -r answer <&9
+}
+in_page() { # in_page VERB SCRIPT
+    ask "$1" "$session/execute/sync" "{\"script\":\"$2\",\"args\":[]}"
+}
 # WebDriver: wd METHOD PATH [BODY]; js SCRIPT prints what it returns.
 wd() {
-    curl -s -X "$1" "http://127.0.0.1:$port/session${2:+/$2}" ${3:+-d "$3"}
+    ask "$@" && printf '%s' "$answer"
 }
 js() {
-    wd POST "$session/execute/sync" "{\"script\":\"$1\",\"args\":[]}" |
-        sed 's/^{"value":"\{0,1\}//; s/"\{0,1\}}$//'
+    in_page js "$1" && printf '%s' "$answer"
 }
 waits() { # waits SCRIPT: waits until it returns true, at most 60 s
-    for i in $(seq 600); do
-        [ "$(js "return String(Boolean($1))")" = true ] && return 0
-        sleep 0.1
-    done
+    in_page waits "return String(Boolean($1))" && [ "$answer" = true ] && return 0
     js "return document.body.innerText"
     echo "not in time: $1" # last: of a reason the last lines are printed
     return 1
@@ -64,6 +67,11 @@ start_browser() {
         [ -n "$port" ] && break
         sleep 0.1
     done
+    rm -f "$D/asked" "$D/answered"
+    mkfifo "$D/asked" "$D/answered" || return 1
+    node tests/tool/webdriver.js "$port" <"$D/asked" >"$D/answered" &
+    pids="$pids $!"
+    exec 8>"$D/asked" 9<"$D/answered"
     flags='"--headless","--no-sandbox","--disable-gpu","--disable-quic","--no-first-run",
         "--disable-background-networking","--disable-component-update","--disable-sync",
         "--window-size=1200,1000"'
