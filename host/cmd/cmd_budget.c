@@ -182,31 +182,35 @@ static void print_cost(struct budget_command *c, const struct mkperf_analysis *a
 /* Prints the budgets that would suffice with other periods, for each PD with a budget that was
  * never throttled. */
 static void print_periods(struct budget_command *c, const struct mkperf_analysis *a,
-                          uint32_t number, const struct mkperf_demand_pd *p, bool *titled)
+                          const struct mkperf_demand *d)
 {
-    const struct mkperf_scheduling *s = &a->pd[number].scheduling;
+    bool titled = c->json;
 
-    if (!mkperf_is_limited(s) || p->throttled != 0) {
-        return;
-    }
-    if (!c->json && !*titled) {
-        printf("\n# other periods: the budget that would have sufficed, and %g %%\n"
-               "# period us  budget us  %% of time  PD\n",
-               c->margin);
-        *titled = true;
-    }
-    for (unsigned i = 0; i < MKPERF_DEMAND_PERIODS; i++) {
-        uint64_t period = mkperf_demand_period(p, i);
-        uint64_t budget = advice_for(c, p->budget_ns[i + 1], period);
+    for (uint32_t k = 0; k < d->npds; k++) {
+        const struct mkperf_demand_pd *p = &d->pd[k];
 
-        if (c->json) {
-            mkperf_json(&c->values,
-                        "{'type':'budget-period','pd':%s,'period_us':%" PRIu64
-                        ",'budget_us':%" PRIu64 "}\n",
-                        a->pd[number].name, period / 1000, budget);
-        } else {
-            printf("%11" PRIu64 " %10" PRIu64 " %10.2f  %s\n", period / 1000, budget,
-                   mkperf_percent(budget * 1000, period), a->pd[number].name);
+        if (!is_shown(a, d, k) || !mkperf_is_limited(&a->pd[k].scheduling) || p->throttled != 0) {
+            continue;
+        }
+        if (!titled) {
+            printf("\n# other periods: the budget that would have sufficed, and %g %%\n"
+                   "# period us  budget us  %% of time  PD\n",
+                   c->margin);
+            titled = true;
+        }
+        for (unsigned i = 0; i < MKPERF_DEMAND_PERIODS; i++) {
+            uint64_t period = mkperf_demand_period(p, i);
+            uint64_t budget = advice_for(c, p->budget_ns[i + 1], period);
+
+            if (c->json) {
+                mkperf_json(&c->values,
+                            "{'type':'budget-period','pd':%s,'period_us':%" PRIu64
+                            ",'budget_us':%" PRIu64 "}\n",
+                            a->pd[k].name, period / 1000, budget);
+            } else {
+                printf("%11" PRIu64 " %10" PRIu64 " %10.2f  %s\n", period / 1000, budget,
+                       mkperf_percent(budget * 1000, period), a->pd[k].name);
+            }
         }
     }
 }
@@ -331,8 +335,6 @@ static enum mkperf_status print_patch(const struct budget_command *c,
 static void print_budgets(struct budget_command *c, const struct mkperf_analysis *a,
                           const struct mkperf_demand *d, const struct mkperf_domains *domains)
 {
-    bool titled = false;
-
     if (c->json) {
         c->values = report_values_begin(stdout, NULL, "budget", c->input);
         report_gap_values(a, &c->values);
@@ -356,11 +358,7 @@ static void print_budgets(struct budget_command *c, const struct mkperf_analysis
     }
     print_below(c, a, d);
     print_cost(c, a);
-    for (uint32_t i = 0; i < d->npds; i++) {
-        if (is_shown(a, d, i)) {
-            print_periods(c, a, i, &d->pd[i], &titled);
-        }
-    }
+    print_periods(c, a, d);
     /* Prints the windows of the domain schedule, if it has any. */
     if (domains->n != 0 && !c->json) {
         printf("\n# windows of the domain schedule, us; a frame has %.0f. Early, late: its begin, "

@@ -82,14 +82,14 @@ static void print_event_row(struct list *l, const char *name, uint32_t code, con
     }
 }
 
-static void print_table_of_cpu(struct list *l, const char *cpu)
+static void print_table_of_cpu(struct list *l)
 {
-    const struct mkperf_pmu_table *t = mkperf_pmu_table(cpu);
+    const struct mkperf_pmu_table *t = mkperf_pmu_table(l->cpu);
 
     if (t->cpu == NULL) {
         fprintf(l->json ? stderr : stdout,
                 "\nNo table of %s here: its own events can be had by number, rNN.\n",
-                cpu[0] != '\0' ? cpu : "this CPU (its name is unknown, see --cpu)");
+                l->cpu[0] != '\0' ? l->cpu : "this CPU (its name is unknown, see --cpu)");
         return;
     }
     if (!l->json) {
@@ -145,18 +145,18 @@ static enum mkperf_status run_list(void *self, const struct mkperf_args *args,
             const mkperf_EventInfo *v = &l->event[i];
             print_event_row(l, v->name, v->code, v->supported ? "yes" : "no", v->description);
         }
-        print_table_of_cpu(l, l->cpu != NULL ? l->cpu : h->cpu);
-        return mkperf_stdout_flush(e);
+        l->cpu = l->cpu != NULL ? l->cpu : h->cpu;
+    } else {
+        MKPERF_TRY(MKPERF_RULES(e, "list", {l->cpu == NULL, "want -t TARGET or --cpu NAME"}));
+        if (mkperf_pmu_table(l->cpu)->cpu == NULL) {
+            return mkperf_usage_error(e, "list", "no table of \"%s\"", l->cpu);
+        }
+        if (l->json) {
+            l->values = report_values_begin(stdout, NULL, "list", NULL);
+        }
     }
-    MKPERF_TRY(MKPERF_RULES(e, "list", {l->cpu == NULL, "want -t TARGET or --cpu NAME"}));
-    if (mkperf_pmu_table(l->cpu)->cpu == NULL) {
-        return mkperf_usage_error(e, "list", "no table of \"%s\"", l->cpu);
-    }
-    if (l->json) {
-        l->values = report_values_begin(stdout, NULL, "list", NULL);
-    }
-    print_table_of_cpu(l, l->cpu);
-    return mkperf_stdout_flush(e);
+    print_table_of_cpu(l);
+    return MKPERF_OK;
 }
 
 const struct mkperf_command mkperf_list_command = {

@@ -14,13 +14,8 @@ enum {
 struct rule {
     uint64_t rule;
     size_t rows;
-    unsigned number; /* the rule's number in the table */
+    uint32_t appeared; /* its number in the order of the rows */
 };
-
-static int compare_rules(const void *a, const void *b)
-{
-    return mkperf_compare(((const struct rule *)a)->rule, ((const struct rule *)b)->rule);
-}
 
 static void put_half(struct mkperf_stamp_unwind *u, size_t at, unsigned value)
 {
@@ -36,28 +31,23 @@ static bool add_table(struct mkperf_stamp_unwind *u, const struct mkperf_unwind_
     uint64_t base = rows->row[0].start & ~(uint64_t)(MKPERF_UNWIND_BLOCK - 1);
     uint64_t blocks = (rows->row[rows->n - 1].start - base + MKPERF_UNWIND_BLOCK - 1) /
                       MKPERF_UNWIND_BLOCK;
-    size_t n = 1, nrows = rows->n + 1; /* one more for the first block's start */
+    size_t nrows = rows->n + 1; /* one more for the first block's start */
+    struct mkperf_hash appeared = {.count = 0};
     struct rule *rule = mkperf_xcalloc(rows->n, sizeof *rule);
+    unsigned *number = mkperf_xcalloc(rows->n, sizeof *number); /* in the table, by `appeared` */
 
     /* Sorts the n different rules. The most frequent ones have numbers from 1 on. Rule 0 stops; it replaces those for which there is
      * no number. */
     for (size_t i = 0; i < rows->n; i++) {
-        rule[i] = (struct rule){.rule = rows->row[i].rule, .rows = 1};
+        uint32_t k = mkperf_hash_number(&appeared, &rows->row[i].rule, 1);
+        rule[k] = (struct rule){rows->row[i].rule, rule[k].rows + 1, k};
     }
-    MKPERF_SORT(rule, rows->n, MKPERF_UP(rule, rule));
-    for (size_t i = 1; i < rows->n; i++) {
-        if (rule[i].rule == rule[n - 1].rule) {
-            rule[n - 1].rows++;
-        } else {
-            rule[n++] = rule[i];
-        }
-    }
+    size_t n = appeared.count;
     MKPERF_SORT(rule, n, MKPERF_DOWN(rule, rows), MKPERF_UP(rule, rule));
     for (unsigned i = 0; i < n; i++) {
         bool stops = rule[i].rule == MKPERF_UNWIND_STOP || i + 1 >= MKPERF_UNWIND_RULES;
-        rule[i].number = stops ? 0 : i + 1;
+        number[rule[i].appeared] = stops ? 0 : i + 1;
     }
-    MKPERF_SORT(rule, n, MKPERF_UP(rule, rule));
     size_t numbers = n + 1 < MKPERF_UNWIND_RULES ? n + 1 : MKPERF_UNWIND_RULES;
     uint64_t size = 8 * numbers + 2 * (blocks + 1) + 2 * nrows;
     bool fits = blocks < MKPERF_UNWIND_BYTES && nrows <= MOST_ROWS &&
@@ -72,25 +62,27 @@ static bool add_table(struct mkperf_stamp_unwind *u, const struct mkperf_unwind_
         struct mkperf_put c = {.p = u->bytes + u->size};
         mkperf_put64(&c, MKPERF_UNWIND_STOP);
         for (size_t i = 0; i < n; i++) {
-            c.p = u->bytes + u->size + 8 * (size_t)rule[i].number;
-            mkperf_put64(&c, rule[i].number != 0 ? rule[i].rule : MKPERF_UNWIND_STOP);
+            unsigned at = number[rule[i].appeared];
+            c.p = u->bytes + u->size + 8 * (size_t)at;
+            mkperf_put64(&c, at != 0 ? rule[i].rule : MKPERF_UNWIND_STOP);
         }
         put_half(u, e->row, 0);
         size_t block = 1, row = 1;
         for (size_t i = 0; i < rows->n; i++, row++) {
             uint64_t at = rows->row[i].start - base;
-            struct rule key = {.rule = rows->row[i].rule};
-            const struct rule *r = bsearch(&key, rule, n, sizeof *rule, compare_rules);
+            unsigned of = number[mkperf_hash_number(&appeared, &rows->row[i].rule, 1)];
             for (; block <= at / MKPERF_UNWIND_BLOCK && block <= blocks; block++) {
                 put_half(u, e->block + block, (unsigned)row);
             }
-            put_half(u, e->row + row, r->number | (unsigned)(at % MKPERF_UNWIND_BLOCK) << 8);
+            put_half(u, e->row + row, of | (unsigned)(at % MKPERF_UNWIND_BLOCK) << 8);
         }
         for (; block <= blocks; block++) {
             put_half(u, e->block + block, (unsigned)row);
         }
         u->size += (uint32_t)((size + 7) & ~UINT64_C(7));
     }
+    mkperf_hash_free(&appeared);
+    free(number);
     free(rule);
     return fits;
 }

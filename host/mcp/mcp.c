@@ -71,26 +71,12 @@ static json_t *describe_tool(const struct mcp_tool *t)
                      "annotations", "readOnlyHint", true, "openWorldHint", false);
 }
 
-/* Returns whether a list has the word. */
-static bool has_word(const char *list, const char *wanted)
-{
-    char word[WORD];
-
-    while (next_word(&list, word)) {
-        if (strcmp(word, wanted) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Makes the command line of a call. Returns why that is not possible; NULL: it is done. */
 static const char *make_line(const struct mcp_tool *t, json_t *arguments, char **argv)
 {
-    const char *key;
     char word[WORD];
-    json_t *value;
     unsigned n = 0;
+    size_t used = 0; /* arguments that the tool has */
 
     argv[n++] = mkperf_xstrdup("mkperf");
     argv[n++] = mkperf_xstrdup(t->command->name);
@@ -98,26 +84,22 @@ static const char *make_line(const struct mcp_tool *t, json_t *arguments, char *
     if (t->always != NULL) {
         argv[n++] = mkperf_xprintf("--%s", t->always);
     }
-    json_object_foreach(arguments, key, value)
-    {
-        if (has_word(t->operands, key)) {
-            continue;
-        }
-        if (!has_word(t->options, key)) {
-            return "an argument that the tool does not have";
-        }
-        bool text = option_of(t, key)->value != NULL;
-        if (!(text ? json_is_string(value) : json_is_boolean(value))) {
+    for (const char *at = t->options; next_word(&at, word);) {
+        const json_t *value = json_object_get(arguments, word);
+        bool text = option_of(t, word)->value != NULL;
+
+        if (value != NULL && !(text ? json_is_string(value) : json_is_boolean(value))) {
             return text ? "an argument that is no string" : "an argument that is not true or false";
         }
-        if (text) {
-            argv[n++] = mkperf_xprintf("--%s=%s", key, json_string_value(value));
+        if (value != NULL && text) {
+            argv[n++] = mkperf_xprintf("--%s=%s", word, json_string_value(value));
         } else if (json_is_true(value)) {
-            argv[n++] = mkperf_xprintf("--%s", key);
+            argv[n++] = mkperf_xprintf("--%s", word);
         }
+        used += value != NULL;
     }
     argv[n++] = mkperf_xstrdup("--");
-    for (const char *at = t->operands; next_word(&at, word);) {
+    for (const char *at = t->operands; next_word(&at, word); used++) {
         const char *path = json_string_value(json_object_get(arguments, word));
 
         if (path == NULL || *path == '\0' || strcmp(path, "-") == 0) {
@@ -126,7 +108,7 @@ static const char *make_line(const struct mcp_tool *t, json_t *arguments, char *
         argv[n++] = mkperf_xstrdup(path);
     }
     assert(n < MCP_ARGUMENTS);
-    return NULL;
+    return used == json_object_size(arguments) ? NULL : "an argument that the tool does not have";
 }
 
 /* Runs a tool. Returns its result; NULL: *why has the reason. */
