@@ -168,10 +168,10 @@ static enum mkperf_status run_conversion(struct conversion *c, const struct mkpe
     MKPERF_FAIL_IF(c->diff != NULL && !page && strcmp(c->format->name, "flamegraph") != 0, e,
                    MKPERF_ERR_USAGE, "--diff is for flame graphs and pages");
     c->out.input = strcmp(c->input, "-") == 0 ? "standard input" : c->input;
-    c->out.elfs.elf_path = c->in.elf_path;
+    c->out.elfs.elf_path = c->in.pds.elf_path;
     c->in.command = args->line;
-    c->in.warn = print_input_warning;
-    c->in.self = c;
+    c->in.pds.warn = print_input_warning;
+    c->in.pds.self = c;
     c->out.warnings = stderr;
     enum mkperf_status status = MKPERF_OK;
     if (c->diff != NULL) {
@@ -269,13 +269,13 @@ static const struct mkperf_option input_options[] = {
     MKPERF_OPTION(0, "lenient", "repair or omit invalid data, and report that",
                   MKPERF_SETS(struct mkperf_input, lenient)),
     MKPERF_OPTION(0, "system", "for raw: the .system file, names of PDs",
-                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct mkperf_input, system)),
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct mkperf_input, pds.system)),
     MKPERF_OPTION(
         0, "elf-path",
         "directories of the PDs' ELFs; for recordings, if they are no longer at their place",
-        MKPERF_TAKES(DIRS, "DIR[:DIR]"), MKPERF_TEXT(struct mkperf_input, elf_path)),
+        MKPERF_TAKES(DIRS, "DIR[:DIR]"), MKPERF_TEXT(struct mkperf_input, pds.elf_path)),
     MKPERF_OPTION(0, "kernel", "for raw and kprof: the kernel's ELF", MKPERF_TAKES(FILE, "ELF"),
-                  MKPERF_TEXT(struct mkperf_input, kernel)),
+                  MKPERF_TEXT(struct mkperf_input, pds.kernel)),
     MKPERF_OPTION(0, "build-dir", "for toperf: the ELFs and sample_header.json",
                   MKPERF_TAKES(DIR, "DIR"), MKPERF_TEXT(struct mkperf_input, build_dir)),
     MKPERF_OPTION(0, "time-hz", "for toperf: time is in ticks of this clock, not nanoseconds",
@@ -379,7 +379,7 @@ static const struct mkperf_option kprof2perf_options[] = {
     MKPERF_OPTION('o', "output", "perf.data (standard output)", MKPERF_TAKES(FILE, "FILE"),
                   MKPERF_TEXT(struct conversion, out.path)),
     MKPERF_OPTION('k', "kernel", "the kernel", MKPERF_TAKES(FILE, "ELF"),
-                  MKPERF_TEXT(struct conversion, in.kernel)),
+                  MKPERF_TEXT(struct conversion, in.pds.kernel)),
     MKPERF_OPTION(0, "root-dir", "where the target's files are: programs get names",
                   MKPERF_TAKES(DIR, "DIR"), MKPERF_TEXT(struct conversion, in.root_dir)),
     MKPERF_OPTION(0, "kprof-era", "the layout, if it is not to be found out",

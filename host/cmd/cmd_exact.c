@@ -40,11 +40,11 @@ static const struct mkperf_option exact_options[] = {
                   "begin where this function begins for the first time; without it, at reset",
                   .value = "FUNCTION", MKPERF_TEXT(struct exact, from)),
     MKPERF_OPTION(0, "system", "the .system file, names of PDs and of their ELFs",
-                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct exact, in.system)),
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct exact, in.pds.system)),
     MKPERF_OPTION(0, "elf-path", "directories of the ELFs (that of the .system file)",
-                  MKPERF_TAKES(DIRS, "DIR[:DIR]"), MKPERF_TEXT(struct exact, in.elf_path)),
+                  MKPERF_TAKES(DIRS, "DIR[:DIR]"), MKPERF_TEXT(struct exact, in.pds.elf_path)),
     MKPERF_OPTION(0, "kernel", "the kernel's ELF (default: kernel.elf or sel4.elf in --elf-path)",
-                  MKPERF_TAKES(FILE, "ELF"), MKPERF_TEXT(struct exact, in.kernel)),
+                  MKPERF_TAKES(FILE, "ELF"), MKPERF_TEXT(struct exact, in.pds.kernel)),
     {.letter = 0},
 };
 
@@ -92,8 +92,6 @@ static enum mkperf_status put_function(struct exact *x, FILE *to, const struct m
 /* Returns the options of QEMU's -plugin, a new string, or NULL if *x->e is set. */
 static char *plugin_option(struct exact *x)
 {
-    const struct mkperf_pds_config config = {
-        .system = x->in.system, .elf_path = x->in.elf_path, .kernel = x->in.kernel};
     const char *set = getenv("MKPERF_QEMU_PLUGIN");
     char *plugin = set != NULL ? mkperf_xstrdup(set)
                                : mkperf_beside("mkperf-qemu.so", "../lib/mkperf/mkperf-qemu.so");
@@ -112,7 +110,7 @@ static char *plugin_option(struct exact *x)
     } else if (strchr(plugin, ',') != NULL || strchr(x->counts, ',') != NULL) {
         mkperf_error_set(x->e, MKPERF_ERR_USAGE, "QEMU reads no comma in a path: %s, %s", plugin,
                          x->counts);
-    } else if (mkperf_pds_new(&config, symbols, &pds, x->e) == MKPERF_OK) {
+    } else if (mkperf_pds_new(&x->in.pds, symbols, &pds, x->e) == MKPERF_OK) {
         mkperf_pds_describe(pds, &session);
         fprintf(to, "file=%s,out=%s", plugin, x->counts);
         if ((session.kernel_elf == NULL ||
@@ -192,7 +190,7 @@ static enum mkperf_status run_exact(void *self, const struct mkperf_args *args,
     const char *directory = getenv("TMPDIR");
 
     x->e = e;
-    MKPERF_TRY(MKPERF_RULES(e, "exact", {x->in.system == NULL, "--system is required"}));
+    MKPERF_TRY(MKPERF_RULES(e, "exact", {x->in.pds.system == NULL, "--system is required"}));
     MKPERF_FAIL_IF(!has_argument(args, "-icount"), x->e, MKPERF_ERR_USAGE,
                    "QEMU without -icount: its time is the host's, so two runs of an "
                    "image execute different instructions");
@@ -219,7 +217,7 @@ static enum mkperf_status run_exact(void *self, const struct mkperf_args *args,
             mkperf_perfdata_compress(w, MKPERF_COMPRESS_FILES);
             x->in.from = "exact";
             x->in.command = args->line;
-            x->in.warn = mkperf_print_warning;
+            x->in.pds.warn = mkperf_print_warning;
             mkperf_input_read(x->counts, &x->in, &sink, e);
             mkperf_perfdata_free(w);
         }

@@ -11,7 +11,6 @@
  * executions as the period. Nothing is lost; memory grows with the instructions of the programs, not with their executions.
  */
 #include "import.h"
-#include "model/pds.h"
 
 enum { PAGE = 4096, CODE_BYTES = 4, NO_PROGRAM = -1, OTHER_PERCENT = 1 };
 
@@ -46,22 +45,24 @@ struct exact {
 static enum mkperf_status read_rows(struct exact *x, FILE *f)
 {
     char *line = NULL;
-    size_t room = 0, number = 1;
-    bool ended = false;
+    size_t room = 0;
     uint64_t sum = 0;
 
     if (getline(&line, &room, f) < 0 || strcmp(line, "mkperf-exact 1\n") != 0) {
         mkperf_error_set(x->e, MKPERF_ERR_INPUT, "%s:1: not a file of mkperf's plugin for QEMU",
                          x->path);
     }
-    while (x->e->status == MKPERF_OK && !ended && getline(&line, &room, f) >= 0) {
+    for (size_t number = 2; x->e->status == MKPERF_OK; number++) {
         struct row r;
         char code[9];
         int used = 0;
 
-        number++;
-        ended = strcmp(line, "end until\n") == 0 || strcmp(line, "end exit\n") == 0;
-        if (ended) {
+        if (getline(&line, &room, f) < 0) {
+            mkperf_error_set(x->e, MKPERF_ERR_INPUT, "%s:%zu: the last line, end, is missing",
+                             x->path, number);
+            break;
+        }
+        if (strcmp(line, "end until\n") == 0 || strcmp(line, "end exit\n") == 0) {
             break;
         }
         bool whole = sscanf(line, "%" SCNx64 " %" SCNx64 " %8[0-9a-f] %" SCNu64 " %n", &r.vaddr,
@@ -81,10 +82,6 @@ static enum mkperf_status read_rows(struct exact *x, FILE *f)
         }
     }
     free(line);
-    if (x->e->status == MKPERF_OK && !ended) {
-        mkperf_error_set(x->e, MKPERF_ERR_INPUT, "%s:%zu: the last line, end, is missing", x->path,
-                         number + 1);
-    }
     return x->e->status;
 }
 
@@ -206,14 +203,14 @@ static enum mkperf_status put_all(struct exact *x, const struct mkperf_input *in
         }
     }
     x->totals.complete = true;
-    if (mkperf_percent(x->other, x->executed) > OTHER_PERCENT && in->warn != NULL) {
+    if (mkperf_percent(x->other, x->executed) > OTHER_PERCENT && in->pds.warn != NULL) {
         char text[256];
 
         snprintf(text, sizeof text,
                  "%.2f %% of the instructions are in no ELF of the system: the loader's and the "
                  "firmware's, or an ELF is of another build than the image",
                  mkperf_percent(x->other, x->executed));
-        in->warn(in->self, text);
+        in->pds.warn(in->pds.self, text);
     }
     return x->e->status;
 }
@@ -221,15 +218,10 @@ static enum mkperf_status put_all(struct exact *x, const struct mkperf_input *in
 /* Lists the programs of the system: those of its PDs, and the kernel. */
 static enum mkperf_status find_programs(struct exact *x, const struct mkperf_input *in)
 {
-    const struct mkperf_pds_config config = {.system = in->system,
-                                             .elf_path = in->elf_path,
-                                             .kernel = in->kernel,
-                                             .warn = in->warn,
-                                             .self = in->self};
     struct mkperf_session session = {.cores = 1};
     struct mkperf_module *module;
 
-    MKPERF_TRY(mkperf_pds_new(&config, x->symbols, &x->pds, x->e));
+    MKPERF_TRY(mkperf_pds_new(&in->pds, x->symbols, &x->pds, x->e));
     for (uint32_t i = 0; i < x->pds->n; i++) {
         if ((module = x->pds->module[i]) != NULL) {
             add_program(x, &x->pds->pd[i], module);

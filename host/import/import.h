@@ -15,6 +15,7 @@
 
 #include "base/snapshot.h"
 #include "model/figures.h"
+#include "model/pds.h"
 
 /* The layouts that kpdata had. */
 enum mkperf_kprof_era {
@@ -27,17 +28,15 @@ enum mkperf_kprof_era {
 
 /* What the user chose. NULL and 0 are "not given". Each reader uses the options of its format. */
 struct mkperf_input {
-    const char *from;              /* name of the format, NULL: it is detected */
-    bool lenient;                  /* toperf, kprof: repair or omit invalid data, and report that */
-    const char *system, *elf_path; /* raw, exact: as for mkperf record */
-    const char *kernel;            /* raw, kprof, exact: the ELF of the kernel */
-    const char *build_dir;         /* toperf: where the ELFs and sample_header.json are */
-    uint64_t time_hz;              /* toperf: frequency of the times in the file, 0: nanoseconds */
-    const char *root_dir;          /* kprof: where the files of the target are */
-    enum mkperf_kprof_era era;     /* kprof */
-    const char *command;           /* the command line, for the session */
-    void (*warn)(void *self, const char *text); /* may be NULL */
-    void *self;
+    const char *from; /* name of the format, NULL: it is detected */
+    bool lenient;     /* toperf, kprof: repair or omit invalid data, and report that */
+    /* raw, exact: as for mkperf record. kprof: the ELF of the kernel. All: warn, which may be NULL. */
+    struct mkperf_pds_config pds;
+    const char *build_dir;     /* toperf: where the ELFs and sample_header.json are */
+    uint64_t time_hz;          /* toperf: frequency of the times in the file, 0: nanoseconds */
+    const char *root_dir;      /* kprof: where the files of the target are */
+    enum mkperf_kprof_era era; /* kprof */
+    const char *command;       /* the command line, for the session */
 };
 
 /* A reader: reads what fd is open for, from its position on, and closes fd. Messages call the file `path`. */

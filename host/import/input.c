@@ -71,14 +71,10 @@ static enum mkperf_status read_whole_file(struct capture *c, const char *path, i
 static enum mkperf_status read_capture(const char *path, int fd, const struct mkperf_input *in,
                                        const struct mkperf_sink *sink, struct mkperf_error *e)
 {
-    const struct mkperf_pds_config pds = {.system = in->system,
-                                          .elf_path = in->elf_path,
-                                          .kernel = in->kernel,
-                                          .later = true,
-                                          .warn = in->warn,
-                                          .self = in->self};
+    struct mkperf_pds_config pds = in->pds;
     struct capture *c = mkperf_xcalloc(1, sizeof *c);
 
+    pds.later = true;
     c->symbols = mkperf_symbols_new();
     enum mkperf_status status = mkperf_pds_new(&pds, c->symbols, &c->pds, e);
     if (status == MKPERF_OK) {

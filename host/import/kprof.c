@@ -104,11 +104,11 @@ __attribute__((format(printf, 3, 4))) static void kprof_warn(const struct kprof 
     va_list args;
     int used = snprintf(line, sizeof line, "%.200s: ", k->path);
 
-    if (n > 0 && k->in->warn != NULL) {
+    if (n > 0 && k->in->pds.warn != NULL) {
         va_start(args, format);
         vsnprintf(line + used, sizeof line - (size_t)used, format, args);
         va_end(args);
-        k->in->warn(k->in->self, line);
+        k->in->pds.warn(k->in->pds.self, line);
     }
 }
 
@@ -575,9 +575,9 @@ static enum mkperf_status read_both(struct kprof *k)
     }
     MKPERF_TRY(first_reading(k));
     k->symbols = mkperf_symbols_new();
-    if (k->in->kernel != NULL) {
+    if (k->in->pds.kernel != NULL) {
         struct mkperf_module *kernel;
-        MKPERF_TRY(mkperf_symbols_module(k->symbols, k->in->kernel, &kernel, k->e));
+        MKPERF_TRY(mkperf_symbols_module(k->symbols, k->in->pds.kernel, &kernel, k->e));
         k->session.kernel_elf = mkperf_module_path(kernel); /* absolute */
     }
     k->session.command = k->in->command;

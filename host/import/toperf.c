@@ -231,14 +231,14 @@ static void toperf_warn_of_findings(const struct toperf *t)
 {
     char line[512];
 
-    for (unsigned i = 0; i < TOPERF_FINDINGS && t->in->warn != NULL; i++) {
+    for (unsigned i = 0; i < TOPERF_FINDINGS && t->in->pds.warn != NULL; i++) {
         const struct toperf_place *p = &t->finding[i].first;
         if (t->finding[i].count > 0) {
             bool one = t->finding[i].count == 1 && strncmp(texts[i], "samples ", 8) == 0;
             snprintf(line, sizeof line, "%s:%" PRIu64 ":%" PRIu64 ": %" PRIu64 " %s%s",
                      t->json.path, p->line, p->offset - p->line_start + 1, t->finding[i].count,
                      one ? "sample" : "", texts[i] + (one ? strlen("samples") : 0));
-            t->in->warn(t->in->self, line);
+            t->in->pds.warn(t->in->pds.self, line);
         }
     }
 }
@@ -309,8 +309,8 @@ static enum mkperf_status toperf_skip(struct toperf *t)
     }
 }
 
-/* Stores the current token, a word or a string, as a number. Returns why it is none, NULL if it is one. */
-static const char *toperf_number(const struct toperf_json *j, uint64_t *out)
+/* Stores the current token, a word or a string, as a number to base 10 or 16. Returns why it is none, NULL if it is one. */
+static const char *toperf_number(const struct toperf_json *j, int base, uint64_t *out)
 {
     char *end;
 
@@ -318,8 +318,8 @@ static const char *toperf_number(const struct toperf_json *j, uint64_t *out)
         return "expected a number";
     }
     errno = 0;
-    uint64_t number = strtoull(j->text, &end, 10);
-    if (!isdigit((unsigned char)j->text[0]) || *end != '\0') {
+    uint64_t number = strtoull(j->text, &end, base);
+    if (!isxdigit((unsigned char)j->text[0]) || *end != '\0') {
         return j->text[0] == '-' ? "a negative number" : "not a decimal integer";
     }
     *out = number;
@@ -378,7 +378,7 @@ static char *pd_name(const struct toperf *t, const char *file, uint64_t pid)
 static enum mkperf_status member_of_mapping(struct toperf *t, void *self, const char *file)
 {
     uint64_t pid = 0;
-    const char *reason = toperf_number(&t->json, &pid);
+    const char *reason = toperf_number(&t->json, 10, &pid);
     char *elf;
 
     (void)self;
@@ -463,8 +463,8 @@ static enum mkperf_status announce_pd(struct toperf *t, struct mkperf_symbols *s
     if (pd.elf != NULL && mkperf_symbols_module(symbols, pd.elf, &module, &why) != MKPERF_OK) {
         pd.elf = NULL;
         toperf_note(t, TOPERF_ELF);
-        if (t->in->warn != NULL) {
-            t->in->warn(t->in->self, why.text);
+        if (t->in->pds.warn != NULL) {
+            t->in->pds.warn(t->in->pds.self, why.text);
         }
     }
     return mkperf_sink_pd(t->sink, &pd, t->e);
@@ -544,22 +544,13 @@ struct toperf_raw {
 /* Reads an ip leniently: it is hexadecimal if it has a letter, or if it is of a serial client's log. */
 static bool lenient_ip(struct toperf *t, uint64_t *out)
 {
-    const struct toperf_json *j = &t->json;
-    uint64_t number;
-    char *end;
+    bool hex = t->in->lenient && (t->serial || toperf_number(&t->json, 10, out) != NULL) &&
+               toperf_number(&t->json, 16, out) == NULL;
 
-    if (!t->in->lenient || (j->token != TOKEN_WORD && j->token != TOKEN_STRING) ||
-        (!t->serial && toperf_number(j, &number) == NULL)) {
-        return false;
+    if (hex) {
+        toperf_note(t, TOPERF_HEX_IP);
     }
-    errno = 0;
-    number = strtoull(j->text, &end, 16);
-    if (!isxdigit((unsigned char)j->text[0]) || *end != '\0' || errno == ERANGE) {
-        return false;
-    }
-    *out = number;
-    toperf_note(t, TOPERF_HEX_IP);
-    return true;
+    return hex;
 }
 
 /* Reports an invalid value: an error, except in a lenient reading, which drops the sample. */
@@ -580,7 +571,7 @@ static enum mkperf_status element_ip(struct toperf *t, void *self, const char *k
 {
     struct toperf_raw *r = self;
     uint64_t v = 0;
-    const char *reason = toperf_number(&t->json, &v);
+    const char *reason = toperf_number(&t->json, 10, &v);
 
     (void)key;
     if (reason == NULL && r->nips == MKPERF_MAX_FRAMES) {
@@ -613,7 +604,7 @@ static enum mkperf_status member_of_sample(struct toperf *t, void *self, const c
     if (i == TOPERF_IP && lenient_ip(t, &r->value[i])) {
         return MKPERF_OK;
     }
-    const char *reason = toperf_number(&t->json, &r->value[i]);
+    const char *reason = toperf_number(&t->json, 10, &r->value[i]);
     return reason == NULL ? MKPERF_OK : bad_value(t, r, key, reason);
 }
 

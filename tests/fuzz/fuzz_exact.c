@@ -25,8 +25,8 @@ static void on_warning(void *self, const char *text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct log_sink l;
-    const struct mkperf_input in = {.kernel = "tests/fuzz/corpus/fuzz_elf/a64-bare.elf",
-                                    .warn = on_warning};
+    const struct mkperf_input in = {.pds.kernel = "tests/fuzz/corpus/fuzz_elf/a64-bare.elf",
+                                    .pds.warn = on_warning};
     struct mkperf_error e = {.status = MKPERF_OK};
     struct mkperf_sink sink = log_sink(&l);
     struct failing_sink failing = {.left = 1};

@@ -48,9 +48,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct mkperf_input config = {
         .era = (enum mkperf_kprof_era)(how & 3),
         .lenient = how & LENIENT,
-        .kernel = how & WITH_KERNEL ? "tests/fuzz/corpus/fuzz_elf/small.elf" : NULL,
+        .pds.kernel = how & WITH_KERNEL ? "tests/fuzz/corpus/fuzz_elf/small.elf" : NULL,
         .root_dir = how & WITH_PROGRAMS ? elfs : NULL,
-        .warn = on_warning};
+        .pds.warn = on_warning};
     struct failing_sink failing = {.left = 1};
     if (how & FAILING && size > 1) {
         sink = failing_sink(&failing, sink, 1 + data[size / 2 - 1] % 32U);

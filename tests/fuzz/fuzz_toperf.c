@@ -72,7 +72,7 @@ static void write_header(const uint8_t **data, size_t *size)
 static void read_one(enum way way, bool lenient, const uint8_t *data, size_t size)
 {
     static struct log_sink l;
-    struct mkperf_input config = {.lenient = lenient, .warn = on_warning};
+    struct mkperf_input config = {.lenient = lenient, .pds.warn = on_warning};
     struct mkperf_error e = {.status = MKPERF_OK};
     struct mkperf_sink sink = log_sink(&l);
     struct descriptor d;

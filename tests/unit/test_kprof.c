@@ -88,7 +88,7 @@ static void put_process(uint64_t time, uint32_t pid, const char *path)
 
 static enum mkperf_status read_era(enum mkperf_kprof_era era, bool lenient)
 {
-    struct mkperf_input config = {.era = era, .lenient = lenient, .warn = warn};
+    struct mkperf_input config = {.era = era, .lenient = lenient, .pds.warn = warn};
     struct mkperf_sink sink = log_sink(&l);
 
     warnings[0] = '\0';

@@ -33,7 +33,7 @@ static void warn(void *self, const char *text)
 static enum mkperf_status read_with(const char *text, bool lenient, const char *build_dir,
                                     struct log_sink *l, struct mkperf_error *e)
 {
-    struct mkperf_input config = {.lenient = lenient, .build_dir = build_dir, .warn = warn};
+    struct mkperf_input config = {.lenient = lenient, .build_dir = build_dir, .pds.warn = warn};
     struct mkperf_sink sink = log_sink(l);
 
     warnings[0] = '\0';
