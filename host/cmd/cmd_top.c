@@ -95,18 +95,18 @@ static void draw_screen(struct top *t)
     struct mkperf_flow *f = &t->flows;
     uint64_t session = s->totals.restarts << 32 | s->session_id;
     double now = mkperf_now_s();
-    unsigned first;
     size_t size;
 
     if (s->running && session != t->session && !t->screen.paused) {
         /* Selects an event that the current session has, because a new session may have other events. */
         t->session = session;
-        if (!mkperf_stream_samples(s, t->screen.event, &first) && first < s->session.nevents) {
+        unsigned sampled = mkperf_stream_samples(s, t->screen.event);
+        if (sampled != t->screen.event && sampled < s->session.nevents) {
             char text[128];
 
-            t->screen.event = first;
+            t->screen.event = sampled;
             snprintf(text, sizeof text, "another session began: %s from here on",
-                     s->session.event[first].name);
+                     s->session.event[sampled].name);
             show_notice(t, text);
         }
     }

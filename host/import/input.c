@@ -80,7 +80,7 @@ static enum mkperf_status read_capture(const char *path, int fd, const struct mk
     if (status == MKPERF_OK) {
         c->stream = mkperf_stream_new(
             &(struct mkperf_stream_config){.sink = *sink, .pds = c->pds, .command = in->command});
-        mkperf_receiver_init(&c->receiver, &ops, c->stream);
+        c->receiver = (struct mkperf_receiver){.ops = &ops, .self = c->stream};
         status = read_whole_file(c, path, fd, e);
     }
     status = mkperf_sink_finish(sink, status, c->stream != NULL ? &c->stream->totals : NULL, e);

@@ -51,10 +51,10 @@ static enum mkperf_status judge_hello(struct mkperf_peer *l, const mkperf_Target
     uint8_t proof[MKPERF_PROOF_BYTES];
     bool wants_key = hello->authentication == mkperf_Authentication_AUTHENTICATION_KEY;
 
-    MKPERF_TRY(mkperf_source_demand(
+    MKPERF_DEMAND(
         &l->source, hello->protocol == MKPERF_PROTOCOL, MKPERF_ERR_PROTOCOL, e,
         "the target speaks protocol %u, this mkperf %d: use the mkperf of the target's build",
-        (unsigned)hello->protocol, MKPERF_PROTOCOL));
+        (unsigned)hello->protocol, MKPERF_PROTOCOL);
     if (wants_key != l->has_key) {
         wrong = wants_key ? "the target requires a key: --key-file FILE"
                           : "the target has no key, so it cannot prove its identity. To connect "
@@ -73,7 +73,7 @@ static enum mkperf_status judge_hello(struct mkperf_peer *l, const mkperf_Target
                     : "wrong key: the target's key is not that of --key-file, or another system "
                       "answers";
     }
-    MKPERF_TRY(mkperf_source_demand(&l->source, wrong == NULL, MKPERF_ERR_REFUSED, e, "%s", wrong));
+    MKPERF_DEMAND(&l->source, wrong == NULL, MKPERF_ERR_REFUSED, e, "%s", wrong);
     mkperf_auth_mac_key(l->key.bytes, MKPERF_ROLE_HOST, &l->hellos, l->mac_out);
     mkperf_auth_mac_key(l->key.bytes, MKPERF_ROLE_TARGET, &l->hellos, l->mac_in);
     l->state = MKPERF_PEER_PROVING;
@@ -209,7 +209,8 @@ enum mkperf_status mkperf_peer_init(struct mkperf_peer *l,
     (void)gethostname(host, sizeof host - 1);
     snprintf(l->name, sizeof l->name, "%.8s@%.12s:%d", user != NULL ? user : "host", host,
              (int)getpid());
-    mkperf_receiver_init(&l->receiver, &receiver_ops, l);
+    l->receiver.ops = &receiver_ops;
+    l->receiver.self = l;
     MKPERF_TRY(mkperf_source_init(&l->source, options->target, e));
     assert(l->source.ops != NULL); /* what has failed returned above */
     l->source.stop = stop;

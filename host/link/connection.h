@@ -49,7 +49,6 @@ struct mkperf_source {
     const char *spec; /* the target's name as the user gave it, for messages; not owned */
     int fd;           /* the descriptor to poll for reading; -1: it is closed */
     int listener; /* the listening socket of listen:, from the first open to the end; -1: none */
-    bool ended;   /* a replay was read to its end */
     double patience_s;        /* how long to wait for a connection */
     double accept_s;          /* how long to wait for a target that dials out; 0: without end */
     const volatile int *stop; /* not 0: stop waiting; may be NULL */
@@ -64,6 +63,9 @@ enum mkperf_status mkperf_source_demand(const struct mkperf_source *s, bool met,
                                         enum mkperf_status status, struct mkperf_error *e,
                                         const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+
+/* Ends the function around it with that status, unless the demand is met. The arguments are those of mkperf_source_demand. */
+#define MKPERF_DEMAND(...) MKPERF_TRY(mkperf_source_demand(__VA_ARGS__))
 
 /* Waits for a descriptor; -1: only for the time. Returns 0, ETIMEDOUT after some seconds (0: never), or EINTR: the user stops it. */
 int mkperf_source_wait(const struct mkperf_source *s, int fd, short events, double seconds);

@@ -49,16 +49,15 @@ static enum mkperf_status silence(struct mkperf_peer *l, double patience_s, stru
     const struct mkperf_receiver *w = &l->receiver;
 
     mkperf_receiver_idle(&l->receiver);
-    MKPERF_TRY(mkperf_source_demand(
-        &l->source, w->bytes != 0, MKPERF_ERR_SILENT, e,
-        "no byte arrived in %g s. Is the target running? Is this the line of its profiler? Is its "
-        "kernel of the configuration for which its PDs were built?",
-        patience_s));
-    MKPERF_TRY(mkperf_source_demand(
-        &l->source, w->frames != 0 || w->noise_bytes + (w->n - w->shown) == 0, MKPERF_ERR_NOISE, e,
-        "%" PRIu64 " bytes arrived and no frame was among them: the baud rate is wrong, or this is "
-        "not the line of the profiler",
-        w->bytes));
+    MKPERF_DEMAND(&l->source, w->bytes != 0, MKPERF_ERR_SILENT, e,
+                  "no byte arrived in %g s. Is the target running? Is this the line of its "
+                  "profiler? Is its kernel of the configuration for which its PDs were built?",
+                  patience_s);
+    MKPERF_DEMAND(&l->source, w->frames != 0 || w->noise_bytes + (w->n - w->shown) == 0,
+                  MKPERF_ERR_NOISE, e,
+                  "%" PRIu64 " bytes arrived and no frame was among them: the baud rate is wrong, "
+                  "or this is not the line of the profiler",
+                  w->bytes);
     return mkperf_source_demand(
         &l->source, false, MKPERF_ERR_SILENT, e, "%s, but no answer to hello in %g s%s",
         w->frames > 0 ? "frames arrive" : "console text arrives", patience_s,
@@ -73,9 +72,9 @@ static enum mkperf_status refuse_attempt(struct mkperf_peer *l, struct mkperf_er
                                                                            : MKPERF_ERR_REFUSED;
 
     /* An old target sends only its own version. */
-    MKPERF_TRY(mkperf_source_demand(&l->source, status != MKPERF_ERR_PROTOCOL, status, e,
-                                    "this mkperf speaks protocol %d, and the target refuses: %s",
-                                    MKPERF_PROTOCOL, m->text));
+    MKPERF_DEMAND(&l->source, status != MKPERF_ERR_PROTOCOL, status, e,
+                  "this mkperf speaks protocol %d, and the target refuses: %s", MKPERF_PROTOCOL,
+                  m->text);
     l->busy = m->code == mkperf_ErrorCode_ERROR_BUSY || m->code == mkperf_ErrorCode_ERROR_RATE;
     return mkperf_error_set(e, status, "%s: the target refuses: %s", l->source.spec,
                             m->text[0] != '\0' ? m->text : "without a reason");
@@ -113,8 +112,8 @@ static enum mkperf_status greet(struct mkperf_peer *l, double patience_s, struct
     m.msg.prove.proof.size = MKPERF_PROOF_BYTES;
     mkperf_auth_proof(l->key.bytes, MKPERF_ROLE_HOST, &l->hellos, m.msg.prove.proof.bytes);
     enum mkperf_status status = mkperf_peer_ask(l, &m, 0, PROVE_S, e);
-    MKPERF_TRY(mkperf_source_demand(&l->source, status != MKPERF_ERR_SILENT, status, e,
-                                    "no answer to this host's proof"));
+    MKPERF_DEMAND(&l->source, status != MKPERF_ERR_SILENT, status, e,
+                  "no answer to this host's proof");
     MKPERF_TRY(status);
     if (l->answer.which_msg == mkperf_ToHost_error_tag) {
         return refuse_attempt(l, e);

@@ -184,10 +184,10 @@ enum mkperf_status mkperf_observe(struct mkperf_recorder *r, struct mkperf_error
     MKPERF_FAIL_IF(answer->which_msg != mkperf_ToHost_observer_tag, e, MKPERF_ERR_PROTOCOL,
                    "the target does not know -e timer");
     int index = mkperf_system_pd_named(t.system, answer->msg.observer.pd);
-    MKPERF_FAIL_IF(index < 0, e, MKPERF_ERR_USAGE,
-                   "--system describes another system: the target's profiler PD is "
-                   "\"%s\", which is not in it",
-                   answer->msg.observer.pd);
+    MKPERF_FAIL_IF(
+        index < 0, e, MKPERF_ERR_USAGE,
+        "--system describes another system: the target's profiler PD is \"%s\", which is not in it",
+        answer->msg.observer.pd);
     t.index = (unsigned)index;
     t.profiler = &t.system->pd[index];
     t.part = 0;

@@ -25,11 +25,11 @@ static enum mkperf_status serve_session(struct mkperf_recorder *r, struct mkperf
     const struct mkperf_stream *s = r->stream;
     double now = mkperf_now_s();
 
-    MKPERF_TRY(mkperf_source_demand(
-        &r->link.source, now - r->link.heard_s <= r->options.link.timeout_s, MKPERF_ERR_LINK, e,
-        "the target has been silent for %g s", r->options.link.timeout_s));
-    MKPERF_TRY(mkperf_source_demand(&r->link.source, !r->forgotten, MKPERF_ERR_LINK, e,
-                                    "the target no longer knows the session"));
+    MKPERF_DEMAND(&r->link.source, now - r->link.heard_s <= r->options.link.timeout_s,
+                  MKPERF_ERR_LINK, e, "the target has been silent for %g s",
+                  r->options.link.timeout_s);
+    MKPERF_DEMAND(&r->link.source, !r->forgotten, MKPERF_ERR_LINK, e,
+                  "the target no longer knows the session");
     if (!r->watching && s->has_status && !s->status.running) {
         r->ended = true;
         mkperf_peer_say(&r->link, s->status.storm
@@ -188,7 +188,7 @@ enum mkperf_status mkperf_recorder_replay(struct mkperf_recorder *r, struct mkpe
     }
     mkperf_receiver_idle(&r->link.receiver);
     mkperf_recorder_keep_elfs(r);
-    return r->link.source.ended ? MKPERF_OK : status;
+    return status == MKPERF_ERR_LINK ? MKPERF_OK : status; /* the end of the file */
 }
 
 /*
@@ -321,15 +321,13 @@ enum mkperf_status mkperf_recorder_snapshot(struct mkperf_recorder *r,
             return MKPERF_OK;
         }
         MKPERF_TRY(mkperf_recorder_refused(r, e));
-        MKPERF_TRY(mkperf_source_demand(&r->link.source,
-                                        !right || (*at == part && *of <= MKPERF_MAX_PARTS),
-                                        MKPERF_ERR_INPUT, e,
-                                        "an answer that is not to %s: part %" PRIu32 " of %" PRIu32
-                                        " in the place of part %" PRIu32,
-                                        name, *at, *of, part));
-        MKPERF_TRY(mkperf_source_demand(&r->link.source,
-                                        right && (rows == NULL || take_latencies(r, rows)),
-                                        MKPERF_ERR_INPUT, e, "an answer that is not to %s", name));
+        MKPERF_DEMAND(&r->link.source, !right || (*at == part && *of <= MKPERF_MAX_PARTS),
+                      MKPERF_ERR_INPUT, e,
+                      "an answer that is not to %s: part %" PRIu32 " of %" PRIu32
+                      " in the place of part %" PRIu32,
+                      name, *at, *of, part);
+        MKPERF_DEMAND(&r->link.source, right && (rows == NULL || take_latencies(r, rows)),
+                      MKPERF_ERR_INPUT, e, "an answer that is not to %s", name);
         parts = *of;
     }
     return MKPERF_OK;
@@ -366,8 +364,7 @@ enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf
     while (r->options.wait && (!answered || held->flight == mkperf_FlightState_FLIGHT_RECORDING)) {
         MKPERF_TRY(mkperf_recorder_refused(r, e));
         MKPERF_FAIL_IF(mkperf_peer_pause(&r->link, POLL_S), e, MKPERF_ERR_FAILED,
-                       "interrupted: the flight recording continues, nothing of it was "
-                       "fetched");
+                       "interrupted: the flight recording continues, nothing of it was fetched");
         MKPERF_TRY(mkperf_recorder_ask(r, &get, "GetStatus", e));
         answered = r->link.answer.which_msg == mkperf_ToHost_status_tag;
     }
@@ -387,21 +384,20 @@ enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf
 
     while (!s->has_status || s->status.running) {
         double now = mkperf_now_s();
-        MKPERF_FAIL_IF(mkperf_peer_stopped(&r->link), e, MKPERF_ERR_FAILED,
-                       "interrupted: the file is incomplete, and the "
-                       "target still has the recording");
+        MKPERF_FAIL_IF(
+            mkperf_peer_stopped(&r->link), e, MKPERF_ERR_FAILED,
+            "interrupted: the file is incomplete, and the target still has the recording");
         if (mkperf_totals_received(&s->totals) != received) {
             received = mkperf_totals_received(&s->totals);
             received_s = now;
         }
-        MKPERF_TRY(mkperf_source_demand(
-            &r->link.source, now - received_s <= SILENCE_S + r->options.link.timeout_s,
-            MKPERF_ERR_LINK, e,
-            "the target fell silent in the middle of the recording, and still has it"));
-        MKPERF_TRY(mkperf_source_demand(&r->link.source, received <= most, MKPERF_ERR_INPUT, e,
-                                        "the dump does not end: %" PRIu64 " samples and events "
-                                        "arrived, the target reported less than half of that",
-                                        received));
+        MKPERF_DEMAND(&r->link.source, now - received_s <= SILENCE_S + r->options.link.timeout_s,
+                      MKPERF_ERR_LINK, e,
+                      "the target fell silent in the middle of the recording, and still has it");
+        MKPERF_DEMAND(&r->link.source, received <= most, MKPERF_ERR_INPUT, e,
+                      "the dump does not end: %" PRIu64
+                      " samples and events arrived, the target reported less than half of that",
+                      received);
         if (mkperf_stream_needs_reset(s) && now - r->reset_s >= RUN_REPEAT_S) {
             r->reset_s = now;
             MKPERF_TRY(mkperf_peer_send(&r->link, &reset, e));

@@ -94,8 +94,8 @@ static enum mkperf_status check_session(const struct mkperf_recorder *r, const m
         : c->words_count != 0 && has->words != c->words_count ? "cannot read queues (--queues)"
                                                               : NULL;
 
-    MKPERF_TRY(mkperf_source_demand(&r->link.source, lacks == NULL, MKPERF_ERR_REFUSED, e,
-                                    "the target's build %s", lacks));
+    MKPERF_DEMAND(&r->link.source, lacks == NULL, MKPERF_ERR_REFUSED, e, "the target's build %s",
+                  lacks);
     return c->cores == 0 || has->cores == c->cores
                ? MKPERF_OK
                : mkperf_error_set(e, MKPERF_ERR_REFUSED,
@@ -113,10 +113,9 @@ static enum mkperf_status choose_words(struct mkperf_recorder *r, mkperf_Configu
     if (!r->options.queues) {
         return MKPERF_OK;
     }
-    MKPERF_TRY(mkperf_source_demand(
-        &r->link.source, image != NULL && image->nqueues != 0, MKPERF_ERR_REFUSED, e,
-        "the image lists no queues (--queues): mkperf stamp finds those "
-        "of sDDF, and others with --queues FILE"));
+    MKPERF_DEMAND(&r->link.source, image != NULL && image->nqueues != 0, MKPERF_ERR_REFUSED, e,
+                  "the image lists no queues (--queues): mkperf stamp finds those of sDDF, and "
+                  "others with --queues FILE");
     c->words_count = (pb_size_t)mkperf_image_words(image, c->words, place);
     for (unsigned i = 0; i < image->nqueues; i++) {
         if (image->queue[i].head == 0 && r->warn != NULL) {

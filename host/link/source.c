@@ -81,7 +81,6 @@ static enum mkperf_status read_fd(struct mkperf_source *s, void *p, size_t n, si
     bool line = s->ops->interactive; /* otherwise a file, of which an error is one of the input */
 
     *got = done > 0 ? (size_t)done : 0;
-    s->ended = done == 0 && !line;
     if (done > 0 || (done < 0 && (errno == EAGAIN || errno == EINTR))) {
         return MKPERF_OK;
     }
@@ -104,11 +103,11 @@ static enum mkperf_status write_fd(struct mkperf_source *s, const void *p, size_
             n -= (size_t)done;
             continue;
         }
-        MKPERF_TRY(mkperf_source_demand(s, done == 0 || errno == EAGAIN || errno == EINTR,
-                                        MKPERF_ERR_LINK, e, "%s", strerror(errno)));
+        MKPERF_DEMAND(s, done == 0 || errno == EAGAIN || errno == EINTR, MKPERF_ERR_LINK, e, "%s",
+                      strerror(errno));
         struct pollfd ready = {.fd = s->fd, .events = POLLOUT};
-        MKPERF_TRY(mkperf_source_demand(s, mkperf_poll(&ready, 1, WRITE_PATIENCE_MS) != 0,
-                                        MKPERF_ERR_LINK, e, "accepts no more bytes"));
+        MKPERF_DEMAND(s, mkperf_poll(&ready, 1, WRITE_PATIENCE_MS) != 0, MKPERF_ERR_LINK, e,
+                      "accepts no more bytes");
     }
     return MKPERF_OK;
 }
@@ -132,9 +131,9 @@ static enum mkperf_status open_serial(struct mkperf_source *s, const char *where
     /* libc knows which rates are usual; below 9600 it also accepts its own numbers for them. */
     bool usual = n != 0 && *text != '\0' && *end == '\0' && baud >= LEAST_BAUD &&
                  baud <= UINT_MAX && cfsetspeed(&t, speed) == 0;
-    MKPERF_TRY(mkperf_source_demand(
-        s, usual, MKPERF_ERR_USAGE, e,
-        "want serial:DEVICE,BAUD with a usual baud rate (%s if none is given)", default_baud));
+    MKPERF_DEMAND(s, usual, MKPERF_ERR_USAGE, e,
+                  "want serial:DEVICE,BAUD with a usual baud rate (%s if none is given)",
+                  default_baud);
     char *device = mkperf_xprintf("%.*s", (int)n, where);
     s->fd = open(device, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     int reason = errno;
@@ -142,8 +141,8 @@ static enum mkperf_status open_serial(struct mkperf_source *s, const char *where
     /* TIOCEXCL makes later opens fail, except root's. Terminal programs take the lock as well. */
     bool in_use = s->fd < 0 ? reason == EBUSY
                             : flock(s->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    MKPERF_TRY(mkperf_source_demand(s, s->fd >= 0 && !in_use, MKPERF_ERR_INPUT, e, "%s",
-                                    in_use ? "in use by another program" : strerror(reason)));
+    MKPERF_DEMAND(s, s->fd >= 0 && !in_use, MKPERF_ERR_INPUT, e, "%s",
+                  in_use ? "in use by another program" : strerror(reason));
     bool is_line = tcgetattr(s->fd, &t) == 0;
     if (is_line) { /* raw, 8 bits */
         cfmakeraw(&t);
@@ -153,9 +152,8 @@ static enum mkperf_status open_serial(struct mkperf_source *s, const char *where
         t.c_cc[VTIME] = 0;
     }
     bool set = is_line && cfsetspeed(&t, speed) == 0 && tcsetattr(s->fd, TCSANOW, &t) == 0;
-    MKPERF_TRY(mkperf_source_demand(s, set, MKPERF_ERR_INPUT, e, "%s: %s",
-                                    is_line ? "cannot be set up" : "not a serial line",
-                                    strerror(errno)));
+    MKPERF_DEMAND(s, set, MKPERF_ERR_INPUT, e, "%s: %s",
+                  is_line ? "cannot be set up" : "not a serial line", strerror(errno));
     tcflush(s->fd, TCIFLUSH); /* discards older input */
     ioctl(s->fd, TIOCEXCL);   /* not every line supports it */
     return MKPERF_OK;
@@ -168,9 +166,8 @@ static enum mkperf_status open_unix(struct mkperf_source *s, const char *where,
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-    MKPERF_TRY(mkperf_source_demand(s, *where != '\0' && strlen(where) < sizeof address.sun_path,
-                                    MKPERF_ERR_USAGE, e, "want unix:PATH, at most %zu bytes",
-                                    sizeof address.sun_path - 1));
+    MKPERF_DEMAND(s, *where != '\0' && strlen(where) < sizeof address.sun_path, MKPERF_ERR_USAGE, e,
+                  "want unix:PATH, at most %zu bytes", sizeof address.sun_path - 1);
     memcpy(address.sun_path, where, strlen(where) + 1);
     s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bool connected = s->fd >= 0 &&
@@ -254,7 +251,7 @@ static enum mkperf_status open_file(struct mkperf_source *s, const char *where,
     struct stat st;
 
     s->fd = standard_input ? dup(STDIN_FILENO) : open(where, O_RDONLY | O_CLOEXEC);
-    MKPERF_TRY(mkperf_source_demand(s, s->fd >= 0, MKPERF_ERR_INPUT, e, "%s", strerror(errno)));
+    MKPERF_DEMAND(s, s->fd >= 0, MKPERF_ERR_INPUT, e, "%s", strerror(errno));
     return mkperf_source_demand(s, fstat(s->fd, &st) != 0 || !S_ISDIR(st.st_mode), MKPERF_ERR_INPUT,
                                 e, "is a directory");
 }
@@ -327,16 +324,15 @@ static enum mkperf_status open_tcp(struct mkperf_source *s, const char *where,
     socklen_t n = sizeof(int);
     int error = 0;
 
-    MKPERF_TRY(mkperf_source_demand(s, mkperf_net_address_parse(where, false, &a), MKPERF_ERR_USAGE,
-                                    e,
-                                    "want tcp:HOST[:PORT] (port %d if none is given; an IPv6 "
-                                    "address with a port in brackets)",
-                                    MKPERF_NET_PORT));
+    MKPERF_DEMAND(s, mkperf_net_address_parse(where, false, &a), MKPERF_ERR_USAGE, e,
+                  "want tcp:HOST[:PORT] (port %d if none is given; an IPv6 "
+                  "address with a port in brackets)",
+                  MKPERF_NET_PORT);
     mkperf_turn_give();
     error = getaddrinfo(a.host, a.port, &hints, &list);
     mkperf_turn_take();
-    MKPERF_TRY(mkperf_source_demand(s, error == 0, MKPERF_ERR_INPUT, e, "%s: %s", a.host,
-                                    error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error)));
+    MKPERF_DEMAND(s, error == 0, MKPERF_ERR_INPUT, e, "%s: %s", a.host,
+                  error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error));
     for (const struct addrinfo *i = list; i != NULL && s->fd < 0; i = i->ai_next) {
         s->fd = socket(i->ai_family, i->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, i->ai_protocol);
         bool connected = s->fd >= 0 && connect(s->fd, i->ai_addr, i->ai_addrlen) == 0;
@@ -352,7 +348,7 @@ static enum mkperf_status open_tcp(struct mkperf_source *s, const char *where,
         }
     }
     freeaddrinfo(list);
-    MKPERF_TRY(mkperf_source_demand(s, s->fd >= 0, MKPERF_ERR_LINK, e, "%s", reason(error)));
+    MKPERF_DEMAND(s, s->fd >= 0, MKPERF_ERR_LINK, e, "%s", reason(error));
     mkperf_net_tune(s->fd);
     return MKPERF_OK;
 }
@@ -365,8 +361,8 @@ start_listening(struct mkperf_source *s, const struct mkperf_net_address *a, str
     int error = getaddrinfo(host, a->port, &hints, &list);
     const int on = 1, off = 0;
 
-    MKPERF_TRY(mkperf_source_demand(s, error == 0, MKPERF_ERR_INPUT, e, "%s",
-                                    error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error)));
+    MKPERF_DEMAND(s, error == 0, MKPERF_ERR_INPUT, e, "%s",
+                  error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error));
     /* The first possible address. IPv6 is tried first, because its "any" accepts IPv4 too. */
     for (int pass = 0; pass < 2; pass++) {
         for (const struct addrinfo *i = list; i != NULL && s->listener < 0; i = i->ai_next) {
@@ -390,8 +386,7 @@ start_listening(struct mkperf_source *s, const struct mkperf_net_address *a, str
         }
     }
     freeaddrinfo(list);
-    MKPERF_TRY(
-        mkperf_source_demand(s, s->listener >= 0, MKPERF_ERR_INPUT, e, "%s", strerror(error)));
+    MKPERF_DEMAND(s, s->listener >= 0, MKPERF_ERR_INPUT, e, "%s", strerror(error));
     mkperf_source_say(s, "listening on port %s of %s", a->port,
                       host != NULL ? host : "all addresses (listen:ADDR:PORT for one of them)");
     return MKPERF_OK;
@@ -406,16 +401,15 @@ static enum mkperf_status open_listen(struct mkperf_source *s, const char *where
     char host[96], port[16];
     int error;
 
-    MKPERF_TRY(mkperf_source_demand(s, mkperf_net_address_parse(where, true, &a), MKPERF_ERR_USAGE,
-                                    e, "want listen:PORT or listen:ADDR:PORT"));
+    MKPERF_DEMAND(s, mkperf_net_address_parse(where, true, &a), MKPERF_ERR_USAGE, e,
+                  "want listen:PORT or listen:ADDR:PORT");
     MKPERF_TRY(s->listener < 0 ? start_listening(s, &a, e) : MKPERF_OK);
     error = mkperf_source_wait(s, s->listener, POLLIN, s->accept_s);
     if (error == 0) {
         s->fd = accept4(s->listener, (struct sockaddr *)&peer, &n, SOCK_NONBLOCK | SOCK_CLOEXEC);
         error = s->fd < 0 ? errno : 0;
     }
-    MKPERF_TRY(mkperf_source_demand(s, error == 0, MKPERF_ERR_LINK, e,
-                                    "no target has connected: %s", reason(error)));
+    MKPERF_DEMAND(s, error == 0, MKPERF_ERR_LINK, e, "no target has connected: %s", reason(error));
     mkperf_net_tune(s->fd);
     if (getnameinfo((struct sockaddr *)&peer, n, host, sizeof host, port, sizeof port,
                     NI_NUMERICHOST | NI_NUMERICSERV) == 0) {

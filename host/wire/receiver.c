@@ -4,12 +4,6 @@
 
 #include <mkperf/frame.h>
 
-void mkperf_receiver_init(struct mkperf_receiver *w, const struct mkperf_receiver_ops *ops,
-                          void *self)
-{
-    *w = (struct mkperf_receiver){.ops = ops, .self = self};
-}
-
 /* Returns whether all of p reads as text: printing characters, white space, terminal control, UTF-8. A byte 0 follows it. */
 static bool is_text(const uint8_t *p, size_t n)
 {

@@ -113,20 +113,15 @@ static enum mkperf_status adopt_events(struct mkperf_stream *s, const mkperf_Ses
                : MKPERF_OK;
 }
 
-bool mkperf_stream_samples(const struct mkperf_stream *s, unsigned event, unsigned *first)
+unsigned mkperf_stream_samples(const struct mkperf_stream *s, unsigned event)
 {
-    bool found = false;
+    unsigned first = UINT_MAX;
 
-    *first = UINT_MAX;
-    for (unsigned i = 0; i < MKPERF_MAX_COUNTERS; i++) {
-        if (s->event_of[i] >= 0) {
-            unsigned number = (unsigned)s->event_of[i];
-
-            found |= number == event;
-            *first = number < *first ? number : *first;
-        }
+    for (unsigned i = 0; i < MKPERF_MAX_COUNTERS && first != event; i++) {
+        unsigned number = (unsigned)s->event_of[i]; /* UINT_MAX: no event */
+        first = number < first || number == event ? number : first;
     }
-    return found;
+    return first;
 }
 
 /* Adds the counters of a session that only its Status has. */
@@ -327,16 +322,16 @@ enum mkperf_status stream_hello(struct mkperf_stream *s, const mkperf_TargetHell
                                 struct mkperf_error *e)
 {
     MKPERF_FAIL_IF(hello->protocol != MKPERF_PROTOCOL, e, MKPERF_ERR_PROTOCOL,
-                   "the target speaks protocol %" PRIu32 ", this mkperf %d: use the "
-                   "mkperf of the target's build",
+                   "the target speaks protocol %" PRIu32
+                   ", this mkperf %d: use the mkperf of the target's build",
                    hello->protocol, MKPERF_PROTOCOL);
     const mkperf_TargetHello *first = &s->hello;
     MKPERF_FAIL_IF(s->has_hello && s->config.pds->settled &&
                        (hello->image.size != first->image.size ||
                         memcmp(hello->image.bytes, first->image.bytes, first->image.size) != 0),
                    e, MKPERF_ERR_FAILED,
-                   "the target was restarted with another image: the recording ends "
-                   "before it, since its names are those of the first image");
+                   "the target was restarted with another image: the recording ends before it, "
+                   "since its names are those of the first image");
     if (s->began && s->has_hello && hello->boot_id != s->hello.boot_id) {
         MKPERF_TRY(mkperf_stream_restarted(s, e));
     }

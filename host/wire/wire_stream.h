@@ -59,8 +59,10 @@ struct mkperf_receiver_ops {
 };
 
 struct mkperf_receiver {
+    /* Set by the caller; all else is zero at first. */
     const struct mkperf_receiver_ops *ops;
     void *self;
+
     uint64_t bytes, frames;
     uint64_t noise;                        /* chunks that were neither a frame nor text */
     uint64_t noise_bytes;                  /* bytes of noise */
@@ -70,9 +72,6 @@ struct mkperf_receiver {
     size_t shown;                          /* bytes of them that were already passed on as text */
     uint8_t chunk[MKPERF_FRAME_BYTES + 1]; /* a byte 0 follows the others */
 };
-
-void mkperf_receiver_init(struct mkperf_receiver *w, const struct mkperf_receiver_ops *ops,
-                          void *self);
 
 /* Reads n bytes and overwrites them. Errors: those of ops->message, after which the rest is not read. */
 enum mkperf_status mkperf_receiver_push(struct mkperf_receiver *w, uint8_t *p, size_t n,
@@ -92,32 +91,6 @@ struct mkperf_stream_config {
     bool asks;
 };
 
-/* The names of PDs: the list of programs in the image, and what waits for it (wire_session.c). */
-struct mkperf_stream_names {
-    uint8_t *table; /* NULL: no part of the list has arrived */
-    uint32_t bytes; /* size of the whole list */
-    uint32_t have;  /* bytes that have arrived, from the start */
-    bool holds;     /* a Session arrived before names were settled, and is in `held` */
-    bool held_answer;
-    mkperf_Session held;
-    bool dropped; /* batches of dropped_epoch were dropped, because names were not settled */
-    uint32_t dropped_epoch;
-};
-
-/* The target's clock in the stream's time, which continues after a restart (wire_output.c). */
-struct mkperf_stream_clock {
-    bool rebase;        /* the next time is the first one after a restart */
-    uint64_t offset_ns; /* added to the target's time */
-    uint64_t pause_ns;  /* between the last time before a restart and the first one after it */
-};
-
-/* Samples and events between the decoders and the sink (wire_output.c). */
-struct mkperf_stream_order {
-    struct mkperf_sink to;      /* gets samples, events and readings: the merge, or config.sink */
-    struct mkperf_merge *merge; /* NULL: one core, so that no order has to be made */
-    struct mkperf_off_cpu off_cpu;
-};
-
 struct mkperf_stream_slot {
     uint64_t generation;
     uint32_t pd, event, flags, counter;
@@ -128,28 +101,7 @@ struct mkperf_stream_slot {
     struct mkperf_chain_forms chain;
 };
 
-/* Call chains (wire_samples.c). */
-struct mkperf_stream_chains {
-    uint64_t generation;
-    mkperf_Chain definition; /* the chain that is being decoded */
-    struct mkperf_stream_slot slot[MKPERF_CHAIN_SLOTS];
-};
-
 struct mkperf_stream_core;
-
-/* Scheduling events (wire_sched.c). */
-struct mkperf_stream_sched {
-    struct mkperf_stream_core *core[MKPERF_MAX_CORES]; /* NULL: the core has sent no event */
-    uint64_t generation; /* the generation of codes, as that of slots */
-    bool running;        /* the session has scheduling events */
-    /* Words that the session reads; 0: none, or they are not those of the image's queues. */
-    uint32_t words;
-    /* where each queue's head and tail are */
-    struct mkperf_image_place place[MKPERF_STAMP_QUEUES][2];
-    bool damaged;     /* some codes may be unknown until a new epoch begins */
-    uint64_t arrived; /* events of the session, including those with an unknown code */
-    uint64_t jumped;  /* events of the session that are missing by their numbers */
-};
 
 struct mkperf_stream {
     /* The settings; the calls of the sink are checked by sink_order. */
@@ -203,11 +155,48 @@ struct mkperf_stream {
     struct mkperf_pd_counts *counts; /* counts that the target made in addition to samples */
     uint32_t count_parts;
 
-    struct mkperf_stream_names names;
-    struct mkperf_stream_clock clock;
-    struct mkperf_stream_order order;
-    struct mkperf_stream_sched sched;
-    struct mkperf_stream_chains chains;
+    /* The names of PDs: the list of programs in the image, and what waits for it (wire_session.c). */
+    struct {
+        uint8_t *table; /* NULL: no part of the list has arrived */
+        uint32_t bytes; /* size of the whole list */
+        uint32_t have;  /* bytes that have arrived, from the start */
+        bool holds;     /* a Session arrived before names were settled, and is in `held` */
+        bool held_answer;
+        mkperf_Session held;
+        bool dropped; /* batches of dropped_epoch were dropped, because names were not settled */
+        uint32_t dropped_epoch;
+    } names;
+    /* The target's clock in the stream's time, which continues after a restart (wire_output.c). */
+    struct {
+        bool rebase;        /* the next time is the first one after a restart */
+        uint64_t offset_ns; /* added to the target's time */
+        uint64_t pause_ns;  /* between the last time before a restart and the first one after it */
+    } clock;
+    /* Samples and events between the decoders and the sink (wire_output.c). */
+    struct {
+        struct mkperf_sink to; /* gets samples, events and readings: the merge, or config.sink */
+        struct mkperf_merge *merge; /* NULL: one core, so that no order has to be made */
+        struct mkperf_off_cpu off_cpu;
+    } order;
+    /* Scheduling events (wire_sched.c). */
+    struct {
+        struct mkperf_stream_core *core[MKPERF_MAX_CORES]; /* NULL: the core has sent no event */
+        uint64_t generation; /* the generation of codes, as that of slots */
+        bool running;        /* the session has scheduling events */
+        /* Words that the session reads; 0: none, or they are not those of the image's queues. */
+        uint32_t words;
+        /* where each queue's head and tail are */
+        struct mkperf_image_place place[MKPERF_STAMP_QUEUES][2];
+        bool damaged;     /* some codes may be unknown until a new epoch begins */
+        uint64_t arrived; /* events of the session, including those with an unknown code */
+        uint64_t jumped;  /* events of the session that are missing by their numbers */
+    } sched;
+    /* Call chains (wire_samples.c). */
+    struct {
+        uint64_t generation;
+        mkperf_Chain definition; /* the chain that is being decoded */
+        struct mkperf_stream_slot slot[MKPERF_CHAIN_SLOTS];
+    } chains;
     struct mkperf_batch batch;    /* the last batch */
     mkperf_ToHost message;        /* the last message of another kind */
     const mkperf_ToHost *control; /* `message` if it was the last of all, and valid; else NULL */
@@ -251,9 +240,9 @@ static inline bool mkperf_stream_needs_reset(const struct mkperf_stream *s)
 /* Fills in an event as the model has it. */
 void mkperf_wire_event(const mkperf_SessionEvent *from, struct mkperf_event *to);
 
-/* Returns whether the current session samples this event, a number in s->session. *first: the lowest number of an event
- * that it samples; UINT_MAX: it samples none. */
-bool mkperf_stream_samples(const struct mkperf_stream *s, unsigned event, unsigned *first);
+/* Returns `event`, a number in s->session, if the current session samples it, else the lowest number of an event that it samples;
+ * UINT_MAX: it samples none. */
+unsigned mkperf_stream_samples(const struct mkperf_stream *s, unsigned event);
 
 /* Stores the i-th core in the target's last Status: its number, and in *core its state and late
  * answers. Returns false if the Status has fewer cores. A target with one core sends none. */

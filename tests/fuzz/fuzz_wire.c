@@ -222,12 +222,11 @@ static void run(struct mkperf_pds *pds, const uint8_t *data, size_t n)
     struct mkperf_stream_config config = {.sink = to, .pds = pds, .asks = how & ASKS};
     struct mkperf_stream *stream = mkperf_stream_new(&config);
     struct mkperf_error e;
-    unsigned first;
 
     n--;
     stream->starting = how & STARTING;
     stream->waiting = how & WAITING;
-    mkperf_receiver_init(&receiver, &ops, stream);
+    receiver = (struct mkperf_receiver){.ops = &ops, .self = stream};
     if (how & SCRIPT) {
         script(&receiver, stream);
     } else if (how & MESSAGES) {
@@ -241,7 +240,8 @@ static void run(struct mkperf_pds *pds, const uint8_t *data, size_t n)
     if (failing.left != 0) {
         mkperf_receiver_idle(&receiver);
     }
-    if (mkperf_stream_samples(stream, 0, &first) && first != 0) {
+    unsigned sampled = mkperf_stream_samples(stream, 1);
+    if (sampled != UINT_MAX && sampled >= MKPERF_MODEL_EVENTS) {
         abort();
     }
     if (failing.left != 0) {
