@@ -5,7 +5,6 @@
  * Exit status: enum mkperf_status.
  */
 #include "base/outfile.h"
-#include "base/process.h"
 #include "cmd/cmd.h"
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What every file of the host has: the C library, files, errors, memory, text that may be printed, sorting and percentages. Each
- * header of the host includes it. A file does not include again what another header that it includes brings.
+ * What every file of the host has: the C library, files, errors, memory, text that may be printed, sorting, percentages, hash tables, and
+ * mkperf as a process. Each header of the host includes it. A file does not include again what another header that it includes brings.
  *
  * Errors: a function that can fail fills a struct mkperf_error with place and reason and returns its status. Only main and the
  * commands print and exit.
@@ -20,6 +20,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- errors ---- */
@@ -158,7 +160,7 @@ const char *mkperf_printable_copy(const char *s, char *buffer, size_t n);
 
 enum { MKPERF_PRINTABLE_PATH = 512 }; /* a buffer for a path in a message */
 
-/* Prints one line, its end included, of at most 1023 printable bytes, in the place of a progress line (process.h). For warnings and
+/* Prints one line, its end included, of at most 1023 printable bytes, in the place of a progress line (below). For warnings and
  * notices. */
 void mkperf_print_line(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -348,6 +350,78 @@ uint32_t mkperf_hash_text_number(struct mkperf_hash *t, const char *text);
 const char *mkperf_hash_text(const struct mkperf_hash *t, uint32_t number);
 
 void mkperf_hash_free(struct mkperf_hash *t);
+
+/*
+ * mkperf as a process: its descriptors, signals and clock, and the progress line of a long command.
+ *
+ * Owns: the count of signals that end a command, the lock of a command with several threads, and the one progress line. Called
+ * by main and the commands; decoders and long loops report their position.
+ */
+
+/*
+ * Opens /dev/null for each of descriptors 0 to 2 that is closed. Otherwise messages would be written to the next file that
+ * is opened, which may be an output. Ignores SIGPIPE and SIGXFSZ, because the failed write is an error with a text.
+ */
+void mkperf_process_init(void);
+
+/*
+ * Counts SIGINT, SIGTERM and SIGHUP from now on, so that the command can end in order. Returns the count, which each
+ * call sets to 0. A SIGHUP that is ignored (nohup) stays ignored.
+ */
+volatile int *mkperf_process_interrupts(void);
+
+/* Returns the path of a file next to mkperf's own program, or of the second one relative to that, where it is if mkperf is
+ * installed; a new string. Returns NULL if there is neither. */
+char *mkperf_beside(const char *name, const char *installed);
+
+/* Loads a shared library, and stores the address of each function of `names`, whose end is NULL, in the next member of the
+ * structure of pointers at `to`. For libraries that few commands need and that take long to load. Errors: FAILED. */
+enum mkperf_status mkperf_library_load(const char *library, const char *const *names, void *to,
+                                       struct mkperf_error *e);
+
+/* Returns the host's monotonic clock in seconds. Targets have their own. */
+static inline double mkperf_now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/*
+ * ---- one lock for a command that has a thread for each target ----
+ *
+ * A thread holds it except while it waits. Everything else in mkperf is therefore as with one thread. A command with
+ * one thread does not call mkperf_turns_begin; these functions then take no lock.
+ */
+void mkperf_turns_begin(void); /* the caller holds the lock from here on */
+void mkperf_turn_take(void);
+void mkperf_turn_give(void);
+/* Calls poll(2) without the lock. If n is 0, fds may be NULL: a pause. */
+int mkperf_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
+
+/*
+ * ---- the progress line: on standard error, if that is a terminal, from the third second on ----
+ *
+ * It is removed before anything else is printed there. A command begins and ends it. A report of a position costs nothing
+ * while no line has begun.
+ */
+
+/* Begins the progress line. what: the text before the amount, for example "perf.data". It lives
+ * until the end. */
+void mkperf_progress_begin(const char *what);
+/* Shows how much is done, and how much there is (0: unknown). */
+enum mkperf_progress_unit { MKPERF_BYTES, MKPERF_SECONDS_OVER, MKPERF_STEPS };
+void mkperf_progress(enum mkperf_progress_unit unit, double done, double all);
+/* The caller has drawn a line of its own, which is removed like this one. */
+void mkperf_progress_drawn(void);
+/* Removes the line. The next report of a position draws it again. */
+void mkperf_progress_clear(void);
+void mkperf_progress_end(void); /* idempotent */
+
+/* Print a line on standard error, "mkperf: TEXT" and "mkperf: warning: TEXT": for whom a function gives texts for the user. */
+void mkperf_print_notice(void *self, const char *text);
+void mkperf_print_warning(void *self, const char *text);
 
 /*
  * Files that become a part of the program: scripts and styles. The assembler reads them, below the top of the source tree.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the count of signals that end a command, the lock, loading libraries, and the progress line. See process.h. */
-#include "process.h"
+/* Owns: the count of signals that end a command, the lock, loading libraries, and the progress line. See base.h. */
+#include "base.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -114,22 +114,6 @@ void mkperf_shape_free(const struct mkperf_shape_row *rows, void *at)
     release(rows, at, true);
 }
 
-/* Makes room for n elements, which the input has, and takes their bytes. */
-static char *take_array(const struct mkperf_shape_row *row, void *at, uint64_t n,
-                        struct mkperf_shape_input *from)
-{
-    char *p = mkperf_xcalloc(n, row->bytes);
-
-    (void)take_bytes(from, p, n * row->bytes);
-    for (uint64_t i = 0; row->of != NULL && i < n; i++) {
-        release(row->of, p + i * row->bytes, false);
-    }
-    *pointer_at(at, row) = p;
-    set_number(at, row->count_at, row->count_bytes, n);
-    set_number(at, row->room_at, row->room_bytes, n);
-    return p;
-}
-
 /* Fills a structure that owns nothing. */
 static bool take_rows(const struct mkperf_shape_row *rows, void *at,
                       struct mkperf_shape_input *from)
@@ -153,8 +137,14 @@ static bool take_rows(const struct mkperf_shape_row *rows, void *at,
         } else if (row->kind == MKPERF_SHAPE_IS_BEHIND) {
             p = *pointer_at(at, row);
             whole = n == count_of(at, row);
-        } else if (n != 0) {
-            p = take_array(row, at, n, from);
+        } else if (n != 0) { /* the input has them */
+            p = *pointer_at(at, row) = mkperf_xcalloc(n, row->bytes);
+            (void)take_bytes(from, p, n * row->bytes);
+            for (uint64_t i = 0; row->of != NULL && i < n; i++) {
+                release(row->of, p + i * row->bytes, false);
+            }
+            set_number(at, row->count_at, row->count_bytes, n);
+            set_number(at, row->room_at, row->room_bytes, n);
             whole = row->kind != MKPERF_SHAPE_IS_TEXT || p[n - 1] == '\0';
         }
         for (uint64_t i = 0; row->of != NULL && p != NULL && whole && i < n; i++) {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Files with what was read from recordings, see snapshot.h. */
-#include "snapshot.h"
+/* Files with what was read from recordings, see shape.h. */
+#include "shape.h"
 
 #include <dirent.h>
-#include <time.h>
 
 #include <mbedtls/sha256.h>
 

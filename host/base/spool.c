@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the temporary file, and sorting in place. See spool.h. */
-#include "spool.h"
+/* Owns: the temporary file, and sorting in place. See outfile.h. */
+#include "outfile.h"
 
 #include <sys/mman.h>
 

@@ -105,11 +105,6 @@ static void put_quoted(struct mkperf_textout *t, const char *s, escapes of, cons
     mkperf_textout_put(t, "\"", 1);
 }
 
-void mkperf_textout_json(struct mkperf_textout *t, const char *s)
-{
-    put_quoted(t, s, json, "\\u%04x");
-}
-
 void mkperf_textout_xml(struct mkperf_textout *t, const char *s)
 {
     put_escaped(t, s, xml, replacement);
@@ -143,7 +138,7 @@ static const char *put_value(struct mkperf_textout *t, const char *at, va_list *
         if (t->separator == NULL && s == NULL) {
             mkperf_textout_puts(t, "null");
         } else if (t->separator == NULL) {
-            mkperf_textout_json(t, s);
+            put_quoted(t, s, json, "\\u%04x");
         } else if (s != NULL && !name && strstr(s, t->separator) != NULL) {
             put_quoted(t, s, field, "%c");
         } else if (s != NULL && !name) {

@@ -9,7 +9,6 @@
  * messages, and the summary. convert finds out formats from names and contents, unless --from and --to name
  * them. A link to mkperf named toperf or kprof2perf behaves as that command.
  */
-#include "base/process.h"
 
 #include "cmd.h"
 #include "export/formats.h"

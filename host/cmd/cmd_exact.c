@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "base/process.h"
 #include "cmd.h"
 #include "import/import.h"
 #include "model/pds.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* mkperf recover: finishes the perf.data file of a recorder that was killed. host/perfdata does the work. */
-#include "base/process.h"
 #include "cmd.h"
 #include "model/figures.h"
 #include "perfdata/perfdata.h"

@@ -5,7 +5,6 @@
  * Owns: the command's options, and what is printed around the tables. host/profile counts and names samples, and
  * host/report has the tables.
  */
-#include "base/process.h"
 #include "cmd.h"
 #include "export/formats.h"
 #include "model/relays.h"

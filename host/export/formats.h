@@ -8,7 +8,6 @@
 #ifndef MKPERF_HOST_EXPORT_FORMATS_H
 #define MKPERF_HOST_EXPORT_FORMATS_H
 
-#include "base/outfile.h"
 #include "profile/profile.h"
 
 /* A user's options for an output. The strings live longer than the output. */

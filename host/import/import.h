@@ -13,7 +13,6 @@
 #ifndef MKPERF_HOST_IMPORT_IMPORT_H
 #define MKPERF_HOST_IMPORT_IMPORT_H
 
-#include "base/snapshot.h"
 #include "model/figures.h"
 #include "model/pds.h"
 
@@ -56,7 +55,7 @@ enum mkperf_status mkperf_input_read(const char *path, const struct mkperf_input
                                      const struct mkperf_sink *sink, struct mkperf_error *e);
 
 /*
- * Questions that are asked again: what a sink has collected from a recording is kept in a snapshot (base/snapshot.h), and the next
+ * Questions that are asked again: what a sink has collected from a recording is kept in a snapshot (base/shape.h), and the next
  * reading of the same recording for the same question fills the sink from it.
  *
  * Owns: what is in a snapshot, and the replay. input.c decides whether there is one.

@@ -2,7 +2,6 @@
 /* The table of input formats, and their detection from the contents of a file. */
 #include "import.h"
 
-#include "base/process.h"
 #include "perfdata/perfdata.h"
 #include "wire/wire_stream.h"
 

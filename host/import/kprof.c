@@ -5,8 +5,7 @@
  */
 #include <sys/mman.h>
 
-#include "base/process.h"
-#include "base/spool.h"
+#include "base/outfile.h"
 #include "import.h"
 
 enum {

@@ -9,8 +9,6 @@
 
 #include <jansson.h>
 
-#include "base/process.h"
-
 enum {
     TOPERF_PDS_MAX = 1024,
     TOPERF_TOKEN_MAX = 4095, /* bytes of a string or word */

@@ -15,7 +15,6 @@
 #define MKPERF_HOST_LINK_CONNECTION_H
 
 #include "base/outfile.h"
-#include "base/process.h"
 #include "wire/wire_stream.h"
 #include <mkperf/auth.h>
 

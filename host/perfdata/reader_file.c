@@ -8,8 +8,6 @@
  */
 #include "perfdata_internal.h"
 
-#include "base/process.h"
-
 enum { ATTR_MAX_BYTES = 4096 };
 
 enum mkperf_status perfin_open(struct perfin_bytes *b, const char *path, struct mkperf_error *e)

@@ -2,8 +2,6 @@
 /* The functions of chains, and the reading of a recording into a profile; see frames.h. */
 #include "frames.h"
 
-#include "base/process.h"
-
 const char *mkperf_frames_text(const struct mkperf_frames *f, uint32_t number)
 {
     return mkperf_places_text(&f->profile->places, number);

@@ -12,7 +12,7 @@
 #ifndef MKPERF_HOST_PROFILE_SCHEDULING_H
 #define MKPERF_HOST_PROFILE_SCHEDULING_H
 
-#include "base/spool.h"
+#include "base/outfile.h"
 #include "filter.h"
 #include "sched/analysis.h"
 

@@ -6,7 +6,6 @@
 #ifndef MKPERF_HOST_REPORT_REPORT_H
 #define MKPERF_HOST_REPORT_REPORT_H
 
-#include "base/outfile.h"
 #include "flow/flow.h"
 #include "profile/frames.h"
 #include "sched/end_to_end.h"

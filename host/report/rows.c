@@ -2,8 +2,6 @@
 /* The rows of a report and the call trees below them, see report.h. */
 #include "report.h"
 
-#include "base/process.h"
-
 /* Compares, if there is the key `time`, by the keys before it and by time; then by weight, then by texts. */
 static int compare_rows(const void *pa, const void *pb, void *context)
 {

@@ -4,7 +4,6 @@
 
 #include <dirent.h>
 #include <sys/file.h>
-#include <time.h>
 
 enum { LOCK_TRIES = 5000, LOCK_PAUSE_NS = 2000000 };
 

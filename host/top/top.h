@@ -14,7 +14,6 @@
 #ifndef MKPERF_HOST_TOP_TOP_H
 #define MKPERF_HOST_TOP_TOP_H
 
-#include "base/outfile.h"
 #include "model/pds.h"
 #include "profile/frames.h"
 

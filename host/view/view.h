@@ -122,7 +122,7 @@ void view_live_schedule_free(struct page_schedule *s);
 /*
  * mkperf view of a running target.
  *
- * Owns: the session with the target, and the profile that grows. All samples are kept in a temporary file (base/spool.h). A page
+ * Owns: the session with the target, and the profile that grows. All samples are kept in a temporary file (base/spool.c). A page
  * gets the newest VIEW_LIVE_SAMPLES, and the number of older ones. The server answers requests between reads from the target.
  */
 

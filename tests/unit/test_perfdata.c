@@ -19,7 +19,6 @@
 
 #include <cmocka.h>
 
-#include "base/process.h"
 #include "perfdata/perfdata.h"
 #include "set_clock.h"
 #include "symbols/symbols.h"

@@ -10,7 +10,6 @@
 
 #include "base/outfile.h"
 #include "base/shape.h"
-#include "base/snapshot.h"
 #include "import/import.h"
 #include "story_recording.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/spool.h"
+#include "base/outfile.h"
 
 enum { RECORDS = 20000 };
 

@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "base/colour.h"
-#include "base/process.h"
 #include "set_clock.h"
 
 static void test_colours_are_perfs(void **state)
