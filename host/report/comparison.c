@@ -215,6 +215,9 @@ static void free_rows(struct report_comparison *d)
         }
     }
     d->n = 0;
+    mkperf_hash_free(&d->texts);
+    mkperf_hash_free(&d->numbers);
+    d->texts = d->numbers = (struct mkperf_hash){.count = 0};
 }
 
 void report_comparison_free(struct report_comparison *d)
@@ -232,70 +235,6 @@ void report_comparison_free(struct report_comparison *d)
 }
 
 /* ---- rows ---- */
-
-/* Appends a row for each row of a recording, and adds the recording's sums to those of its side. */
-static void add_run(struct report_comparison *d, unsigned side, unsigned run, const char *event)
-{
-    struct report_options o = {.keys = d->keys, .pd = d->pd};
-    struct report_run *from = &d->run[side][run];
-    const struct mkperf_profile *p = &from->profile;
-    uint32_t number = (uint32_t)find_event(&p->places.session, event);
-    double all = (double)p->total[number].period;
-    double unit = d->exact ? 1 : d->per != NULL ? from->units : all;
-    struct report_rows rows;
-    char text[REPORT_ROW_TEXT];
-
-    report_rows_build(&rows, &from->frames, &o, number);
-    MKPERF_GROW(d->row, d->room, d->n + rows.n + 1);
-    for (uint32_t i = 0; i < rows.n; i++) {
-        const struct report_row_key *key = &rows.row[i].key;
-        struct report_change *to = &d->row[d->n++];
-
-        *to = (struct report_change){.kernel = key->mode == 'k',
-                                     .idle = p->places.pd[key->pd].thread == MKPERF_THREAD_IDLE};
-        to->run[side][run] = unit > 0 ? (double)rows.row[i].self.period / unit : 0;
-        for (unsigned k = 0; k < d->keys.n; k++) {
-            to->text[k] = mkperf_xstrdup(report_row_text(&rows, &rows.row[i], k, text));
-        }
-    }
-    report_rows_free(&rows);
-    d->whole[side] += (unit > 0 ? all / unit : 0) / d->runs[side];
-    d->units[side] += d->per != NULL ? from->units : INFINITY;
-    d->samples[side] += mkperf_profile_equal_samples(p, number);
-    d->counted[side] += p->total[number].samples;
-}
-
-/* Appends a row for each pair of PDs of a recording, and for each interrupt. */
-static void add_latencies(struct report_comparison *d, unsigned side, unsigned run)
-{
-    struct mkperf_latency_rows rows;
-
-    mkperf_latency_rows_of(d->run[side][run].profile.sched, &rows);
-    MKPERF_GROW(d->row, d->room, d->n + rows.n);
-    for (unsigned i = 0; i < rows.n; i++) {
-        const struct mkperf_latency_row *row = &rows.row[i];
-        struct report_change *to = &d->row[d->n++];
-
-        *to = (struct report_change){
-            .text = {mkperf_xstrdup(mkperf_latency_kind_names[row->kind]), report_pair(row, ", ")}};
-        const struct mkperf_log_histogram *h = row->of;
-        double n = (double)h->count, mean = (double)h->total / n, squares = 0;
-
-        for (unsigned k = 0; h->count != 0 && k < h->room; k++) {
-            /* The variance is that of values that are evenly distributed in their bucket. */
-            double from = (double)mkperf_log_bucket_from(k);
-            double width = (double)mkperf_log_bucket_from(k + 1) - from;
-            squares += (double)h->in[k] * (pow(from + width / 2 - mean, 2) + width * width / 12);
-        }
-        if (h->count != 0) {
-            to->run[side][run] = mean / 1e3;
-            to->of[side].n = h->count;
-            to->of[side].variance = squares / n / 1e6 / n / pow(d->runs[side], 2);
-            to->of[side].runs = 1;
-        }
-    }
-    mkperf_latency_rows_free(&rows);
-}
 
 /* Returns a symbol's text without the mode before it, so that kernel and user functions of one name are neighbours. */
 static const char *without_mode(const char *text)
@@ -316,31 +255,88 @@ static int compare_names(const void *pa, const void *pb)
     return order ? order : a->kernel - b->kernel;
 }
 
-/* Merges the rows of all recordings, so that each function has one row with the mean of each side. */
-static void merge_runs(struct report_comparison *d)
+/* Returns the row of n texts, one for each key; a new one if there is none. So each function has one row for all recordings. */
+static struct report_change *change_of(struct report_comparison *d, const char *const *text,
+                                       unsigned n, bool kernel)
 {
-    size_t n = 0;
+    uint64_t key[REPORT_SORT_KEYS + 1] = {kernel};
 
-    qsort(d->row, d->n, sizeof *d->row, compare_names);
-    for (size_t i = 0; i < d->n; i++) {
-        if (n > 0 && compare_names(&d->row[n - 1], &d->row[i]) == 0) {
-            for (unsigned k = 0; k < REPORT_SIDES * REPORT_RUNS; k++) {
-                d->row[n - 1].run[k / REPORT_RUNS][k % REPORT_RUNS] +=
-                    d->row[i].run[k / REPORT_RUNS][k % REPORT_RUNS];
-            }
-            for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
-                d->row[n - 1].of[side].n += d->row[i].of[side].n;
-                d->row[n - 1].of[side].variance += d->row[i].of[side].variance;
-                d->row[n - 1].of[side].runs += d->row[i].of[side].runs;
-            }
-            for (unsigned k = 0; k < REPORT_SORT_KEYS; k++) {
-                free(d->row[i].text[k]);
-            }
-        } else {
-            d->row[n++] = d->row[i];
+    for (unsigned k = 0; k < n; k++) {
+        key[k + 1] = mkperf_hash_text_number(&d->texts, without_mode(text[k]));
+    }
+    uint32_t number = mkperf_hash_number(&d->numbers, key, n + 1);
+    MKPERF_GROW(d->row, d->room, (size_t)number + 1);
+    struct report_change *row = &d->row[number];
+    if (number == d->n) {
+        d->n++;
+        *row = (struct report_change){.kernel = kernel};
+        for (unsigned k = 0; k < n; k++) {
+            row->text[k] = mkperf_xstrdup(text[k]);
         }
     }
-    d->n = n;
+    return row;
+}
+
+/* Adds the rows of a recording to those of all, and adds the recording's sums to those of its side. */
+static void add_run(struct report_comparison *d, unsigned side, unsigned run, const char *event)
+{
+    struct report_options o = {.keys = d->keys, .pd = d->pd};
+    struct report_run *from = &d->run[side][run];
+    const struct mkperf_profile *p = &from->profile;
+    uint32_t number = (uint32_t)find_event(&p->places.session, event);
+    double all = (double)p->total[number].period;
+    double unit = d->exact ? 1 : d->per != NULL ? from->units : all;
+    struct report_rows rows;
+    char room[REPORT_SORT_KEYS][REPORT_ROW_TEXT];
+    const char *text[REPORT_SORT_KEYS];
+
+    report_rows_build(&rows, &from->frames, &o, number);
+    for (uint32_t i = 0; i < rows.n; i++) {
+        const struct report_row_key *key = &rows.row[i].key;
+
+        for (unsigned k = 0; k < d->keys.n; k++) {
+            text[k] = report_row_text(&rows, &rows.row[i], k, room[k]);
+        }
+        struct report_change *to = change_of(d, text, d->keys.n, key->mode == 'k');
+        to->idle = p->places.pd[key->pd].thread == MKPERF_THREAD_IDLE;
+        to->run[side][run] += unit > 0 ? (double)rows.row[i].self.period / unit : 0;
+    }
+    report_rows_free(&rows);
+    d->whole[side] += (unit > 0 ? all / unit : 0) / d->runs[side];
+    d->units[side] += d->per != NULL ? from->units : INFINITY;
+    d->samples[side] += mkperf_profile_equal_samples(p, number);
+    d->counted[side] += p->total[number].samples;
+}
+
+/* Adds a row for each pair of PDs of a recording, and for each interrupt. */
+static void add_latencies(struct report_comparison *d, unsigned side, unsigned run)
+{
+    struct mkperf_latency_rows rows;
+
+    mkperf_latency_rows_of(d->run[side][run].profile.sched, &rows);
+    for (unsigned i = 0; i < rows.n; i++) {
+        const struct mkperf_latency_row *row = &rows.row[i];
+        char *pair = report_pair(row, ", ");
+        struct report_change *to =
+            change_of(d, (const char *[]){mkperf_latency_kind_names[row->kind], pair}, 2, false);
+        const struct mkperf_log_histogram *h = row->of;
+        double n = (double)h->count, mean = (double)h->total / n, squares = 0;
+
+        for (unsigned k = 0; h->count != 0 && k < h->room; k++) {
+            /* The variance is that of values that are evenly distributed in their bucket. */
+            double from = (double)mkperf_log_bucket_from(k);
+            double width = (double)mkperf_log_bucket_from(k + 1) - from;
+            squares += (double)h->in[k] * (pow(from + width / 2 - mean, 2) + width * width / 12);
+        }
+        if (h->count != 0) {
+            to->run[side][run] += mean / 1e3;
+            to->of[side].n += h->count;
+            to->of[side].variance += squares / n / 1e6 / n / pow(d->runs[side], 2);
+            to->of[side].runs++;
+        }
+        free(pair);
+    }
+    mkperf_latency_rows_free(&rows);
 }
 
 /* ---- the judgement of a row ---- */
@@ -513,7 +509,6 @@ bool report_compare_event(struct report_comparison *d, const char *a, const char
             }
         }
     }
-    merge_runs(d);
     const size_t runs = (size_t)REPORT_SIDES * REPORT_RUNS;
     for (size_t i = 0; d->exact && i < d->n * runs; i++) { /* counts of one side are equal */
         const struct report_change *r = &d->row[i / runs];

@@ -83,10 +83,11 @@ struct report_comparison {
     const char *event; /* the current one, of side A */
     struct report_change *row;
     size_t n, room;
-    size_t family;              /* the number of rows in which chance can claim a change */
-    size_t changed;             /* rows with another value */
-    size_t largest;             /* the row of a program with the greatest value in A */
-    double whole[REPORT_SIDES]; /* the sum of all rows; of several recordings its mean */
+    struct mkperf_hash texts, numbers; /* of rows by their texts, while they are built */
+    size_t family;                     /* the number of rows in which chance can claim a change */
+    size_t changed;                    /* rows with another value */
+    size_t largest;                    /* the row of a program with the greatest value in A */
+    double whole[REPORT_SIDES];        /* the sum of all rows; of several recordings its mean */
     /* The units of all recordings of a side, with `per`; otherwise INFINITY. */
     double units[REPORT_SIDES];
     double samples[REPORT_SIDES];   /* numbers of samples as if all had equal weight */
