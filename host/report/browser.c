@@ -18,13 +18,13 @@ struct item {
     uint32_t pd;        /* the PD of its function */
     int depth;
     bool open;
-    struct mkperf_tree *tree; /* shared by a row and its nodes; NULL: the row was never opened */
 };
 
-/* The list: the rows of an event, and below each open row its call tree. A tree lives until the rows are built again. */
+/* The list: the rows of an event, and below each open row its call tree. */
 struct browser {
     struct report_options options;
     struct report_rows rows;
+    struct mkperf_tree *tree; /* one for each row; without nodes if the row was never opened */
     struct item *item;
     size_t n, room;
     const char *path;
@@ -33,15 +33,13 @@ struct browser {
     const char *message;
 };
 
-static void free_trees(struct browser *b)
+static void free_list(struct browser *b)
 {
-    for (size_t i = 0; i < b->n; i++) {
-        if (b->item[i].node == 0 && b->item[i].tree) {
-            mkperf_tree_free(b->item[i].tree);
-            free(b->item[i].tree);
-        }
+    for (uint32_t i = 0; i < b->rows.n; i++) {
+        mkperf_tree_free(&b->tree[i]);
     }
-    b->n = 0;
+    free(b->tree);
+    report_rows_free(&b->rows);
 }
 
 /* Opens an item that is closed. Returns the number of items below it. */
@@ -51,19 +49,16 @@ static uint32_t open_item(struct browser *b, size_t at)
     double least = b->options.graph_limit * (double)b->rows.whole / 100;
     uint32_t n = 0;
 
-    if (parent.tree == NULL) {
-        parent.tree = mkperf_xcalloc(1, sizeof *parent.tree);
-        report_tree_build(parent.tree, &b->rows, &b->rows.row[parent.row]);
-        b->item[at].tree = parent.tree;
+    if (b->tree[parent.row].n == 0) {
+        report_tree_build(&b->tree[parent.row], &b->rows, &b->rows.row[parent.row]);
     }
-    const struct mkperf_tree_node *node = parent.tree->node;
+    const struct mkperf_tree_node *node = b->tree[parent.row].node;
     for (uint32_t i = node[parent.node].child; i != 0 && (double)node[i].total.period >= least;
          i = node[i].next) {
         struct item below = {.row = parent.row,
                              .node = i,
                              .pd = mkperf_frames_label(b->rows.frames, node[i].label).pd,
-                             .depth = parent.depth + 1,
-                             .tree = parent.tree};
+                             .depth = parent.depth + 1};
         size_t to = at + 1 + n++;
         MKPERF_GROW(b->item, b->room, b->n + 1);
         memmove(b->item + to + 1, b->item + to, (b->n++ - to) * sizeof *b->item);
@@ -103,7 +98,7 @@ static void items_text(const struct browser *b, size_t at, char *text, size_t n)
     char part[TEXT / 2], children[16] = "";
 
     if (i->node != 0) {
-        report_tree_text(i->tree, &b->rows, i->node, b->item[items_parent(b, at)].pd, part,
+        report_tree_text(&b->tree[i->row], &b->rows, i->node, b->item[items_parent(b, at)].pd, part,
                          sizeof part);
         snprintf(text, n, "%*s%c-%s", 8 + 4 * i->depth, "", i->open ? '-' : '|', part);
         return;
@@ -147,9 +142,9 @@ static void build_list(struct browser *b, struct mkperf_frames *f, uint32_t even
 {
     b->at = b->top = 0;
     uint32_t n = 0;
-    free_trees(b);
-    report_rows_free(&b->rows);
+    free_list(b);
     report_rows_build(&b->rows, f, &b->options, event);
+    b->tree = mkperf_xcalloc(b->rows.n, sizeof *b->tree);
     MKPERF_GROW(b->item, b->room, b->rows.n);
     for (uint32_t i = 0; i < b->rows.n; i++) {
         if (report_row_share(&b->rows, i) >= b->options.limit) {
@@ -208,7 +203,7 @@ static enum mkperf_status print_code(struct browser *b, FILE *out, struct mkperf
     enum mkperf_status status = MKPERF_OK;
 
     if (at->node) {
-        name = mkperf_frames_label(b->rows.frames, at->tree->node[at->node].label).name;
+        name = mkperf_frames_label(b->rows.frames, b->tree[at->row].node[at->node].label).name;
     }
     choice.symbol = mkperf_frames_text(b->rows.frames, name);
     annotate_hits_find(&hits, b->rows.frames, &choice);
@@ -345,7 +340,6 @@ void report_browse(struct mkperf_frames *f, const struct report_options *o, cons
         key = getch();
     }
     endwin();
-    free_trees(&b);
-    report_rows_free(&b.rows);
+    free_list(&b);
     free(b.item);
 }

@@ -107,7 +107,7 @@ static void print_parts(const struct report_latency *l, FILE *out)
 {
     const struct mkperf_analysis *a = l->analysis;
 
-    if (a->nedges == 0) {
+    if (a == NULL || a->nedges == 0) {
         return;
     }
     fputs("\n# what calls and exits are made of, % of their time: until the callee ran, its own "
@@ -228,9 +228,7 @@ void report_latency_print(const struct report_latency *l, FILE *out)
     }
     print_latencies(l, &calls, out);
     print_latencies(l, &exits, out);
-    if (a != NULL) {
-        print_parts(l, out);
-    }
+    print_parts(l, out);
     print_latencies(l, &wake_ups, out);
     if (a != NULL) {
         for (unsigned i = 0; i < a->ninversions; i++) {
