@@ -82,11 +82,10 @@ static bool has_parts(const struct stat_measure *s)
 }
 
 /*
- * Receives a reading into s->work, with the counts by PD and core if `all`. *by_pd is set if the kernel has counts by PD. If the
- * counts belong to another session, s->work becomes the last complete reading.
+ * Receives a reading into s->work, with the counts by PD and core if `all`. If the counts belong to another session, s->work
+ * becomes the last complete reading.
  */
-static enum mkperf_status read_counts(struct stat_measure *s, bool all, bool *by_pd,
-                                      struct mkperf_error *e)
+static enum mkperf_status read_counts(struct stat_measure *s, bool all, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &s->recorder;
     const mkperf_Counts *c = &r->link.answer.msg.counts;
@@ -111,7 +110,6 @@ static enum mkperf_status read_counts(struct stat_measure *s, bool all, bool *by
                                     r->options.link.target);
         }
         if (part == 0) {
-            *by_pd = c->by_pd;
             parts = all ? c->parts : 1;
             stat_begin(&s->work, c);
         } else {
@@ -175,7 +173,6 @@ static enum mkperf_status count(struct stat_measure *s, struct mkperf_error *e)
 {
     double began = mkperf_now_s(), wanted = s->recorder.options.duration_s;
     double next = (double)s->interval_ms / 1000, time = 0, whole = 0;
-    bool by_pd;
 
     memset(&s->before, 0, sizeof s->before);
     while (!mkperf_peer_stopped(&s->recorder.link) && !s->ended && (wanted <= 0 || time < wanted)) {
@@ -184,7 +181,7 @@ static enum mkperf_status count(struct stat_measure *s, struct mkperf_error *e)
             MKPERF_TRY(mkperf_peer_pump(&s->recorder.link, 10, e));
         }
         bool all = has_parts(s) && (s->interval_ms != 0 || mkperf_now_s() - whole >= WHOLE_S);
-        MKPERF_TRY(read_counts(s, all, &by_pd, e));
+        MKPERF_TRY(read_counts(s, all, e));
         whole = all ? mkperf_now_s() : whole;
         time = s->work.seconds > 0 ? s->work.seconds : mkperf_now_s() - began;
         if (s->interval_ms == 0) {
@@ -288,8 +285,6 @@ static void set_events(struct stat_measure *s, bool estimate)
 
 static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *e)
 {
-    bool by_pd = true;
-
     if (s->interval_ms == 0) {
         mkperf_progress_begin("counting");
     }
@@ -310,8 +305,8 @@ static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *
                                     v->name, soft ? "is a software event" : "has :G or :H");
         }
     }
-    MKPERF_TRY(s->per_pd ? read_counts(s, false, &by_pd, e) : MKPERF_OK);
-    if (s->per_pd && !by_pd) {
+    MKPERF_TRY(s->per_pd ? read_counts(s, false, e) : MKPERF_OK);
+    if (s->per_pd && !s->work.by_pd && !s->ended) {
         /* The kernel does not count by PD: begins again, with an estimate from samples. */
         fprintf(stderr, "mkperf: this kernel does not count by PD: estimating from samples\n");
         MKPERF_TRY(stop_session(s, e));
@@ -323,7 +318,7 @@ static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *
     }
     MKPERF_TRY(count(s, e));
     MKPERF_TRY(stop_session(s, e));
-    MKPERF_TRY(read_counts(s, has_parts(s), &by_pd, e));
+    MKPERF_TRY(read_counts(s, has_parts(s), e));
     if (s->interval_ms != 0 && s->work.seconds > s->before.seconds) { /* the last interval */
         show_interval(s);
     }

@@ -27,6 +27,7 @@ void stat_begin(struct stat_reading *r, const mkperf_Counts *m)
     stat_row(r, STAT_SYSTEM);
     r->events = m->events_count;
     r->slices = m->slices;
+    r->by_pd = m->by_pd;
     r->seconds = m->tick_hz != 0 ? (double)m->enabled_ticks / (double)m->tick_hz : 0;
     for (unsigned i = 0; i < r->events; i++) {
         const mkperf_EventCount *c = &m->events[i];

@@ -39,6 +39,7 @@ struct stat_row {
 struct stat_reading {
     double seconds; /* the target's time since the session began; 0: not known */
     bool estimate;  /* the values are estimated from samples */
+    bool by_pd;     /* the kernel counts by PD */
     unsigned events;
     unsigned slices;
     double share[STAT_EVENTS]; /* the part of the time in which the event was counted, 0 to 1 */

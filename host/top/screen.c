@@ -238,6 +238,7 @@ bool top_screen_keys(struct top_screen *s)
             s->help = false;
             continue;
         }
+        s->at = (uint32_t)report_moved(key, (int)s->at, (int)s->nlines, LINES / 2);
         switch (key) {
         case 'q':
             s->quit = true;
@@ -274,12 +275,6 @@ bool top_screen_keys(struct top_screen *s)
         case 'u':
         case KEY_BACKSPACE:
             s->pd = NULL;
-            break;
-        case KEY_DOWN:
-            s->at += s->at + 1 < s->nlines;
-            break;
-        case KEY_UP:
-            s->at -= s->at > 0;
             break;
         default:
             break;
