@@ -54,12 +54,10 @@ enum mkperf_status mkperf_pmu_metric_groups(const char *groups, const char *cpu,
 
         snprintf(group, sizeof group, "%.*s", (int)length, at);
         unsigned n = figures(metric, group);
-        if (length == 0 || length >= sizeof group ||
-            figures(mkperf_pmu_table(NULL)->metric, group) == 0) {
-            return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                    "-M: '%.*s': want ipc, cache, branch, stall or bus",
-                                    (int)length, at);
-        }
+        MKPERF_FAIL_IF(length == 0 || length >= sizeof group ||
+                           figures(mkperf_pmu_table(NULL)->metric, group) == 0,
+                       e, MKPERF_ERR_USAGE, "-M: '%.*s': want ipc, cache, branch, stall or bus",
+                       (int)length, at);
         /* An event that has several figures is counted for the first one. */
         bool fits = n != 0 && c->events_count + 2 * n <= max;
         for (const struct mkperf_pmu_metric *m = metric; fits && m->unit != NULL; m++) {
@@ -143,11 +141,8 @@ static enum mkperf_status parse_event(const char **at, mkperf_EventSpec *spec,
         n++;
     }
     *at += n;
-    if (n == 0 || n >= sizeof spec->name) {
-        return mkperf_error_set(
-            e, MKPERF_ERR_USAGE, "-e: %s \"%.60s\"",
-            n == 0 ? "want an event's name at" : "no event has a name as long as", name);
-    }
+    MKPERF_FAIL_IF(n == 0 || n >= sizeof spec->name, e, MKPERF_ERR_USAGE, "-e: %s \"%.60s\"",
+                   n == 0 ? "want an event's name at" : "no event has a name as long as", name);
     if (name[0] == 'r' && n >= 2 && n <= 9 && strspn(name + 1, "0123456789abcdefABCDEF") >= n - 1) {
         spec->raw = (uint32_t)strtoul(name + 1, NULL, 16);
     } else {
@@ -155,27 +150,21 @@ static enum mkperf_status parse_event(const char **at, mkperf_EventSpec *spec,
     }
     if (**at == '/') {
         const char *end = strchr(++*at, '/');
-        if (end == NULL) {
-            return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: no closing / after \"%.60s\"", *at);
-        }
+        MKPERF_FAIL_IF(end == NULL, e, MKPERF_ERR_USAGE, "-e: no closing / after \"%.60s\"", *at);
         for (const char *term; (term = *at) < end;) { /* the terms of /period=N,freq=N/ */
             size_t length = strcspn(term, ",/");
             char *behind = NULL;
             const char *equals = memchr(term, '=', length);
             size_t key = equals != NULL ? (size_t)(equals - term) : length;
             uint64_t max = mkperf_event_term_max(term, key);
-            if (max == 0) {
-                return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                        "-e: \"%.*s\": want period=N or freq=N", (int)length, term);
-            }
+            MKPERF_FAIL_IF(max == 0, e, MKPERF_ERR_USAGE, "-e: \"%.*s\": want period=N or freq=N",
+                           (int)length, term);
             errno = 0;
             uint64_t value = key < length ? strtoull(equals + 1, &behind, 10) : 0;
-            if (value < 1 || value > max || errno != 0 || !isdigit((unsigned char)equals[1]) ||
-                behind != term + length) {
-                return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                        "-e: \"%.*s\": want a number from 1 to %" PRIu64,
-                                        (int)length, term, max);
-            }
+            MKPERF_FAIL_IF(value < 1 || value > max || errno != 0 ||
+                               !isdigit((unsigned char)equals[1]) || behind != term + length,
+                           e, MKPERF_ERR_USAGE, "-e: \"%.*s\": want a number from 1 to %" PRIu64,
+                           (int)length, term, max);
             mkperf_event_set_term(term, key, value, spec);
             *at += length + (*at + length < end);
         }
@@ -210,23 +199,18 @@ static enum mkperf_status close_group(const char **at, mkperf_Configure *c, pb_s
             ++*at;
         } while (mkperf_event_modifier(**at, true, &all));
     }
-    if (**at != '\0' && **at != ',') {
-        return mkperf_error_set(
-            e, MKPERF_ERR_USAGE,
-            "-e: behind a group at \"%.60s\": expected a comma, :u, :k, :G, :H or :S", start);
-    }
-    if (all.read && c->events_count - first < 2) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                "-e: :S after a group of one event: no other event to read");
-    }
+    MKPERF_FAIL_IF(**at != '\0' && **at != ',', e, MKPERF_ERR_USAGE,
+                   "-e: behind a group at \"%.60s\": expected a comma, :u, :k, :G, :H or :S",
+                   start);
+    MKPERF_FAIL_IF(all.read && c->events_count - first < 2, e, MKPERF_ERR_USAGE,
+                   "-e: :S after a group of one event: no other event to read");
     for (pb_size_t i = first; i < c->events_count; i++) {
         mkperf_EventSpec *spec = &c->events[i];
         spec->read = all.read && i > first;
-        if (spec->read && (spec->period != 0 || spec->frequency != 0)) {
-            return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                    "-e: with :S only the first event of a group samples: no "
-                                    "period= or freq= for the others");
-        }
+        MKPERF_FAIL_IF(spec->read && (spec->period != 0 || spec->frequency != 0), e,
+                       MKPERF_ERR_USAGE,
+                       "-e: with :S only the first event of a group samples: no "
+                       "period= or freq= for the others");
         if (!spec->user && !spec->kernel) {
             spec->user = all.user;
             spec->kernel = all.kernel;
@@ -253,9 +237,7 @@ enum mkperf_status mkperf_events_parse(const char *text, mkperf_Configure *c,
         }
         const pb_size_t max = sizeof c->events / sizeof *c->events;
         mkperf_EventSpec spec = mkperf_EventSpec_init_zero;
-        if (c->events_count == max) {
-            return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: more than %d events", max);
-        }
+        MKPERF_FAIL_IF(c->events_count == max, e, MKPERF_ERR_USAGE, "-e: more than %d events", max);
         MKPERF_TRY(parse_event(&at, &spec, e));
         spec.group = group;
         c->events[c->events_count++] = spec;
@@ -269,9 +251,7 @@ enum mkperf_status mkperf_events_parse(const char *text, mkperf_Configure *c,
                        ? MKPERF_OK
                        : mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: a group { is not closed");
         }
-        if (*at != ',') {
-            return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: a } without a {: \"%.60s\"", text);
-        }
+        MKPERF_FAIL_IF(*at != ',', e, MKPERF_ERR_USAGE, "-e: a } without a {: \"%.60s\"", text);
     }
 }
 
