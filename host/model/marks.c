@@ -2,6 +2,8 @@
 /* Pairs the marks of phases, see model.h. */
 #include "model.h"
 
+const char *const mkperf_mark_names[MKPERF_MARK_KINDS] = {"point", "begin", "end"};
+
 /* A begin of a phase. It is in the list of its phase's begins that have no end yet, or, if it is
  * unused, in the list of unused ones. */
 struct mkperf_begun {

@@ -230,7 +230,9 @@ enum mkperf_mark_kind {
     MKPERF_MARK_POINT,
     MKPERF_MARK_BEGIN,
     MKPERF_MARK_END, /* the end of a phase; mkperf_marks_add finds its begin */
+    MKPERF_MARK_KINDS,
 };
+extern const char *const mkperf_mark_names[MKPERF_MARK_KINDS];
 
 struct mkperf_mark {
     uint64_t time_ns;

@@ -21,18 +21,11 @@ static void compress(void *self, const uint8_t *p, size_t n)
     struct perfdata_compressor *c = self;
 
     while (n > 0) {
-        /* A part is whole records, or a piece of a record that is too large. */
-        size_t bytes = 0;
-        while (n - bytes >= HEADER) {
-            size_t size = mkperf_get16(p + bytes + 6);
-            if (size < HEADER || size > n - bytes || bytes + size > MKPERF_COMPRESSED_PART) {
-                break;
-            }
-            bytes += size;
-        }
-        if (bytes == 0) {
-            bytes = n < MKPERF_COMPRESSED_PART ? n : MKPERF_COMPRESSED_PART;
-        }
+        size_t bytes = 0; /* of the part, which is whole records */
+        do {
+            bytes += mkperf_get16(p + bytes + PERF_RECORD_SIZE_AT);
+        } while (bytes < n &&
+                 bytes + mkperf_get16(p + bytes + PERF_RECORD_SIZE_AT) <= MKPERF_COMPRESSED_PART);
         ZSTD_inBuffer in = {.src = p, .size = bytes};
         ZSTD_outBuffer out = {.dst = c->record + HEADER, .size = RECORD_MAX - HEADER};
         size_t left = ZSTD_compressStream2(c->stream, &out, &in, ZSTD_e_flush);

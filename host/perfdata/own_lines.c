@@ -115,10 +115,10 @@ static const struct row {
     {"queue", OF_QUEUE, true, {QUEUE(NUMBER, capacity), QUEUE(NUMBER, index_bits), QUEUE(NUMBER, returns), QUEUE(NUMBER, seen),
                                QUEUE(WORD, kind), QUEUE(OPTIONAL, producer), QUEUE(OPTIONAL, consumer), QUEUE(WORD, name), {NOTHING, 0, 0}}, NULL},
     {"suspect", OF_SUSPECT, true, {SUSPECT(NUMBER, samples), SUSPECT(NUMBER, doubtful), SUSPECT(NUMBER, outside), SUSPECT(NUMBER, no_call)}, NULL},
+    {"stopped", OF_TOTALS, false, {MEMBER(NAME, mkperf_totals, stopped)}, NULL},
     {"complete", OF_TOTALS, true, {MEMBER(NUMBER, mkperf_totals, complete)}, NULL},
     {.key = "sched", .owner = OF_TOTALS, .read = read_sched_line},
     {.key = "counted", .owner = OF_TOTALS, .read = read_counted},
-    {"stopped", OF_TOTALS, false, {MEMBER(NAME, mkperf_totals, stopped)}, NULL},
     {.key = MKPERF_PD_COUNT_KEY, .owner = OF_TOTALS, .read = read_count},
     {.key = NULL},
 };
@@ -137,7 +137,7 @@ static const char *value_of(const struct field *v, const void *owner,
     case TEXT:
         return *(const char *const *)at;
     case NAME:
-        return at;
+        return *(const char *)at != '\0' ? at : NULL;
     case KERNEL_ID:
         if ((id->n == 0 || id->derived) && ((const struct mkperf_session *)owner)->kernel_elf) {
             return "";
@@ -162,12 +162,13 @@ void perfdata_lines_write(FILE *f, enum perfdata_owner owner, unsigned number, c
 {
     for (const struct row *row = rows; row->key != NULL; row++) {
         char room[MKPERF_BUILD_ID_TEXT];
-        const char *text = row->owner == owner ? value_of(row->field, of, room) : NULL;
-        if (row->owner != owner || (!row->always && (text == NULL || strcmp(text, "0") == 0))) {
+        bool written = row->owner == owner && row->read == NULL;
+        const char *text = written ? value_of(row->field, of, room) : NULL;
+        if (!written || (!row->always && (text == NULL || strcmp(text, "0") == 0))) {
             continue;
         }
         fputs(row->key, f);
-        if (owner != OF_SESSION) {
+        if (owner > OF_TOTALS) {
             fprintf(f, " %u", number);
         }
         for (const struct field *v = row->field; v->form != END; v++) {

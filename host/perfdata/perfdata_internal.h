@@ -23,8 +23,7 @@
  *
  * Each part is flushed, so a file whose writer was killed can be read up to its last part. perf ends with
  * an error if a part yields no bytes; therefore a part holds at most PART_BYTES of records, which always
- * fit into one compressed record. A part of ours begins and ends with a whole record where records are
- * smaller than that. A record of perf's may continue in the next part.
+ * fit into one compressed record. A part of ours is whole records. A record of perf's may continue in the next part.
  *
  * Owns: the two zstd contexts and their buffers. The writer and recovery use the compressor's counts; the
  * reader and recovery use the other direction. Nothing that is read is trusted: memory is bounded by
@@ -182,7 +181,7 @@ struct mkperf_perfdata {
 
 /* The structures that have lines in mkperf's own features. */
 enum perfdata_owner { OF_SESSION, OF_TOTALS, OF_PD, OF_EVENT, OF_QUEUE, OF_SUSPECT };
-/* Writes the lines of a structure of the model. `number` is the value behind their keys, except in those of a session. */
+/* Writes the lines of a structure of the model. `number` is the value behind their keys, except in those of session and totals. */
 void perfdata_lines_write(FILE *f, enum perfdata_owner owner, unsigned number, const void *of);
 
 /* ---- writer_features.c ---- */
@@ -210,9 +209,6 @@ size_t perfdata_string(uint8_t *p, const char *text);
 
 void perfdata_head_prepare(struct mkperf_perfdata *w, const struct mkperf_session *session);
 void perfdata_head_write(struct mkperf_perfdata *w);
-/* Adds a PD that is known from the start: its identity, its build, or why it has no ELF. */
-void perfdata_write_pd(struct mkperf_perfdata *w, const struct mkperf_pd *pd,
-                       const struct mkperf_module *module);
 /* Ends the two features that grow with the PDs. */
 void perfdata_head_close(struct mkperf_perfdata *w);
 void perfdata_event_name(const struct mkperf_event *event, char *name, size_t n);
@@ -276,16 +272,17 @@ static inline void perfdata_put_text(struct mkperf_put *c, const char *text, siz
     mkperf_put_padded(c, text, n, (n + 1 + 7) / 8 * 8);
 }
 
-/* Puts the trailer that every record but samples has (sample_id_all). */
-static inline void perfdata_sample_id(struct mkperf_put *c, uint32_t pid, uint32_t tid,
-                                      uint64_t time, uint32_t core)
+/* Ends a record with the trailer that every record but samples has (sample_id_all). */
+static inline void perfdata_end_with_id(struct mkperf_outfile *out, struct mkperf_put c,
+                                        uint32_t pid, uint32_t tid, uint64_t time, uint32_t core)
 {
-    mkperf_put32(c, pid);
-    mkperf_put32(c, tid);
-    mkperf_put64(c, time);
-    mkperf_put32(c, core);
-    mkperf_put32(c, 0);
-    mkperf_put64(c, 1); /* identifier of the first event */
+    mkperf_put32(&c, pid);
+    mkperf_put32(&c, tid);
+    mkperf_put64(&c, time);
+    mkperf_put32(&c, core);
+    mkperf_put32(&c, 0);
+    mkperf_put64(&c, 1); /* identifier of the first event */
+    perfdata_end(out, c);
 }
 
 /*

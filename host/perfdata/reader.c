@@ -39,13 +39,16 @@ static enum mkperf_status read_lost(struct perfin_reader *r, struct perfin_curso
     if (lost.core < MKPERF_MAX_CORES) {
         r->seen.core[lost.core].lost[lost.where] += lost.samples;
     }
-    MKPERF_TRY(perfin_begin(r));
     return mkperf_sink_lost(r->sink, &lost, r->e);
 }
 
 static enum mkperf_status read_record(struct perfin_reader *r, struct perfin_cursor c,
                                       unsigned type, unsigned misc)
 {
+    if (type == PERF_RECORD_SAMPLE || type == PERF_RECORD_LOST ||
+        type == PERF_RECORD_LOST_SAMPLES || type == PERF_RECORD_FINISHED_ROUND) {
+        MKPERF_TRY(perfin_begin(r)); /* they are passed on */
+    }
     switch (type) {
     case PERF_RECORD_SAMPLE:
         return perfin_read_sample(r, c, misc);
@@ -70,7 +73,6 @@ static enum mkperf_status read_record(struct perfin_reader *r, struct perfin_cur
         return r->frame.has_trace ? MKPERF_OK
                                   : perfin_fail(r, "trace points; only perf reads them");
     case PERF_RECORD_FINISHED_ROUND:
-        MKPERF_TRY(perfin_begin(r));
         return mkperf_sink_flush(r->sink, r->e);
     default:
         return MKPERF_OK;

@@ -160,7 +160,7 @@ static const char *add_attr(struct perfin_frame *f, const struct perfin_attr *a,
     for (size_t i = 0; i < n; i++) {
         f->id[f->nids++] = (struct perfin_id){.id = mkperf_get64(ids + 8 * i), .event = event};
     }
-    MKPERF_SORT(f->id, f->nids, MKPERF_UP(f->id, id), MKPERF_UP(f->id, event));
+    MKPERF_SORT(f->id, f->nids, MKPERF_UP(f->id, id), MKPERF_DOWN(f->id, event));
     return NULL;
 }
 
@@ -206,18 +206,9 @@ bool perfin_more_attrs(struct perfin_frame *f, const uint8_t *p, size_t n)
 
 struct perfin_id *perfin_find_id(const struct perfin_frame *f, uint64_t id)
 {
-    size_t low = 0, high = f->nids;
+    size_t behind = mkperf_first_behind(f->id, f->nids, sizeof *f->id, id);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (f->id[middle].id < id) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < f->nids && f->id[low].id == id ? &f->id[low] : NULL;
+    return behind > 0 && f->id[behind - 1].id == id ? &f->id[behind - 1] : NULL;
 }
 
 /* Reads the feature table of a finished file, behind the data, in the order of the header's bits. */

@@ -226,30 +226,21 @@ static enum mkperf_status split_chain(struct perfin_reader *r, struct raw_sample
 
 static enum mkperf_status read_mark(struct perfin_reader *r, const struct raw_sample *raw)
 {
-    static const char *const kinds[] = {
-        [MKPERF_MARK_POINT] = "point ", [MKPERF_MARK_BEGIN] = "begin ", [MKPERF_MARK_END] = "end "};
     struct mkperf_mark mark = {.time_ns = raw->out.time_ns};
-    char text[MARK_BYTES];
-    size_t n = raw->nraw < sizeof text - 1 ? raw->nraw : sizeof text - 1;
+    char text[MARK_BYTES] = "", kind[8] = "";
+    int end = 0;
 
     if (raw->raw != NULL) {
-        memcpy(text, raw->raw, n);
+        memcpy(text, raw->raw, raw->nraw < sizeof text - 1 ? raw->nraw : sizeof text - 1);
     }
-    text[raw->raw != NULL ? n : 0] = '\0';
-    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) { /* perfdata.h has the form */
-        size_t kind = strlen(kinds[i]);
-        char *rest;
-        if (strncmp(text, kinds[i], kind) == 0) {
-            mark.kind = (enum mkperf_mark_kind)i;
-            mark.id = (uint32_t)strtoul(text + kind, &rest, 10);
-            mark.name = rest != text + kind && *rest == ' ' ? rest + 1 : NULL;
-        }
-    }
-    if (mark.name == NULL) {
+    (void)sscanf(text, "%7s %" SCNu32 "%n", kind, &mark.id, &end); /* perfdata.h has the form */
+    mark.kind = (enum mkperf_mark_kind)mkperf_named(mkperf_mark_names, MKPERF_MARK_KINDS,
+                                                    sizeof *mkperf_mark_names, kind);
+    mark.name = text + end + 1;
+    if (mark.kind == MKPERF_MARK_KINDS || text[end] != ' ') {
         return perfin_fail(r, "a mark without kind, number and name");
     }
     r->seen.marks++;
-    MKPERF_TRY(perfin_begin(r));
     MKPERF_TRY(perfin_pd_of(r, raw->pid, &mark.pd));
     return mkperf_sink_mark(r->sink, &mark, r->e);
 }
@@ -300,7 +291,6 @@ static enum mkperf_status read_sched_sample(struct perfin_reader *r, const struc
         return perfin_fail(r, "a scheduling event of a core beyond 4095");
     }
     out.kind = (enum mkperf_sched_kind)kind;
-    MKPERF_TRY(perfin_begin(r));
     MKPERF_TRY(traced_pd(r, from, known != 0, &out.from));
     MKPERF_TRY(traced_pd(r, to, true, &out.to));
     perfin_note_time(&r->seen, out.time_ns);
@@ -324,7 +314,6 @@ static enum mkperf_status read_queue_sample(struct perfin_reader *r, const struc
     if (out.queue >= r->session.model.nqueues || out.core >= MKPERF_MODEL_CORES) {
         return perfin_fail(r, "a reading of an unknown queue, or of a core beyond 4095");
     }
-    MKPERF_TRY(perfin_begin(r));
     perfin_note_time(&r->seen, out.time_ns);
     r->seen.queue_readings++;
     return mkperf_sink_queue_reading(r->sink, &out, r->e);
@@ -346,7 +335,7 @@ enum mkperf_status perfin_read_gap(struct perfin_reader *r, uint64_t lost, uint6
     if (core >= MKPERF_MODEL_CORES) {
         return perfin_fail(r, "a gap of a core beyond 4095");
     }
-    return perfin_begin(r) == MKPERF_OK ? mkperf_sink_sched(r->sink, &gap, r->e) : r->e->status;
+    return mkperf_sink_sched(r->sink, &gap, r->e);
 }
 
 enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cursor c,
@@ -389,7 +378,6 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
                   : mode == PERF_RECORD_MISC_GUEST_USER ? MKPERF_GUEST_USER
                                                         : MKPERF_GUEST_NONE;
     r->chain.n = 0;
-    MKPERF_TRY(perfin_begin(r));
     if (out->event >= r->events) { /* one of a later session */
         r->events = r->session.model.nevents;
         MKPERF_TRY(mkperf_sink_events(r->sink, &r->session.model, r->e));

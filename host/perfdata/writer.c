@@ -56,8 +56,7 @@ static void kernel_map(struct mkperf_outfile *out, struct mkperf_segment s, cons
     mkperf_put64(&c, s.size);
     mkperf_put64(&c, s.offset);
     perfdata_put_text(&c, path, strlen(path));
-    perfdata_sample_id(&c, 0, 0, ns, 0);
-    perfdata_end(out, c);
+    perfdata_end_with_id(out, c, 0, 0, ns, 0);
 }
 
 /* Returns the whole pages that a loader would map for a segment. */
@@ -111,8 +110,7 @@ static void map_pd(struct mkperf_perfdata *w, uint32_t pd, uint32_t in)
         mkperf_put32(&c, PROT_READ_EXEC);
         mkperf_put32(&c, MAP_PRIVATE_FLAG);
         perfdata_put_text(&c, path, strlen(path));
-        perfdata_sample_id(&c, pid, pid, 0, 0);
-        perfdata_end(&w->out, c);
+        perfdata_end_with_id(&w->out, c, pid, pid, 0, 0);
     }
 }
 
@@ -307,8 +305,7 @@ static void introduce_pd(struct mkperf_perfdata *w, uint32_t id)
     mkperf_put32(&c, id + 1);
     mkperf_put32(&c, id + 1);
     perfdata_put_text(&c, name, strnlen(name, PAGE));
-    perfdata_sample_id(&c, id + 1, id + 1, 0, 0);
-    perfdata_end(&w->out, c);
+    perfdata_end_with_id(&w->out, c, id + 1, id + 1, 0, 0);
     map_pd(w, id, id);
 }
 
@@ -392,11 +389,15 @@ static enum mkperf_status add_pd(struct mkperf_perfdata *w, const struct mkperf_
         introduce_pd(w, pd->id);
         return mkperf_outfile_status(&w->out, e);
     }
-    perfdata_write_pd(w, pd, added->module);
+    struct mkperf_pd of = *pd;
     if (added->module != NULL) {
+        if (of.build_id.n == 0) {
+            mkperf_module_identity(added->module, &of.build_id);
+        }
         build_id_entry(w->build_ids, PERF_RECORD_MISC_USER, mkperf_module_path(added->module),
                        mkperf_module_build_id(added->module));
     }
+    perfdata_lines_write(w->about, OF_PD, pd->id, &of);
     return MKPERF_OK;
 }
 
@@ -432,8 +433,6 @@ static void add_events(struct mkperf_perfdata *w, const struct mkperf_session *s
 
 static void add_mark(struct mkperf_perfdata *w, const struct mkperf_mark *m)
 {
-    static const char *const kinds[] = {
-        [MKPERF_MARK_POINT] = "point", [MKPERF_MARK_BEGIN] = "begin", [MKPERF_MARK_END] = "end"};
     char text[TEXT_ROOM];
 
     if (!w->has_marks) {
@@ -441,7 +440,7 @@ static void add_mark(struct mkperf_perfdata *w, const struct mkperf_mark *m)
         announce_attr(w, PERFDATA_MARK_ATTR);
     }
     /* The text of a mark: "begin 7 request", "end 7 request", "point 0 ready". */
-    snprintf(text, sizeof text, "%s %u %s", kinds[m->kind], m->id, m->name);
+    snprintf(text, sizeof text, "%s %u %s", mkperf_mark_names[m->kind], m->id, m->name);
     size_t length = strlen(text), raw = (4 + length + 1 + 7) / 8 * 8 - 4;
     struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
     mkperf_put64(&c, MKPERF_PERFDATA_MARK);
@@ -463,8 +462,7 @@ static void add_lost(struct mkperf_perfdata *w, const struct mkperf_lost *lost)
 
     mkperf_put64(&c, lost->samples);
     /* Time 0: the loss may be older than samples that are in the file already. */
-    perfdata_sample_id(&c, UINT32_MAX, lost->where, 0, lost->core);
-    perfdata_end(&w->out, c);
+    perfdata_end_with_id(&w->out, c, UINT32_MAX, lost->where, 0, lost->core);
 }
 
 /*

@@ -76,16 +76,14 @@ void perfdata_totals_add(struct perfdata_features *f, const struct mkperf_totals
             perfdata_lines_write(lines, OF_SUSPECT, totals->suspect[i].pd, &totals->suspect[i]);
         }
     }
-    if (totals->stopped[0] != '\0') {
-        fprintf(lines, "stopped %s\n", totals->stopped);
-    }
     for (unsigned i = 0; i < MKPERF_MODEL_EVENTS; i++) {
         if (totals->enabled_ns[i] != 0) {
             fprintf(lines, "counted %u %llu %llu\n", i, (unsigned long long)totals->running_ns[i],
                     (unsigned long long)totals->enabled_ns[i]);
         }
     }
-    fprintf(lines, "complete %d\nrecovered %d\n", totals->complete, recovered);
+    perfdata_lines_write(lines, OF_TOTALS, 0, totals);
+    fprintf(lines, "recovered %d\n", recovered);
     mkperf_memstream_close(lines);
     mkperf_put64(&c, totals->first_ns);
     mkperf_put64(&c, totals->last_ns);

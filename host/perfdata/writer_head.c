@@ -158,17 +158,6 @@ static void add_groups(struct mkperf_perfdata *w)
     perfdata_features_add(&w->head, HEADER_GROUP_DESC, buffer, size);
 }
 
-void perfdata_write_pd(struct mkperf_perfdata *w, const struct mkperf_pd *pd,
-                       const struct mkperf_module *module)
-{
-    struct mkperf_pd of = *pd;
-
-    if (of.build_id.n == 0 && module != NULL) {
-        mkperf_module_identity(module, &of.build_id);
-    }
-    perfdata_lines_write(w->about, OF_PD, pd->id, &of);
-}
-
 void perfdata_head_prepare(struct mkperf_perfdata *w, const struct mkperf_session *session)
 {
     const char *platform =

@@ -14,52 +14,44 @@ enum { COPY_BYTES = 64 * 1024 };
 
 /* A file, and what is kept of it. */
 struct recovered {
-    struct perfin_reader reader;
-    uint64_t end;                          /* offset after the last whole record */
-    struct perfdata_compressed compressed; /* counts up to `end` */
+    struct perfin_reader reader; /* its offset is, in the end, that of what is not kept */
+    struct perfdata_compressed compressed;
     struct perfdata_features features;
-    struct mkperf_totals *totals; /* what the records up to `end` contain */
+    struct mkperf_totals *totals; /* what the records that are kept contain */
 };
 
-/*
- * Reads up to the first record that is damaged, or of a type that the writer does not use. Compressed records that end within a
- * record, which a later one was to continue, are not kept.
- */
+/* Reads up to the first record that is damaged, or of a type that the writer does not use. */
 static void read_whole_records(struct recovered *k)
 {
     struct perfin_reader *r = &k->reader;
     struct mkperf_error ignored = {.status = MKPERF_OK};
-    bool whole = true;
     const uint8_t *p;
 
     r->e = &ignored;
-    r->offset = k->end = r->frame.data.offset;
+    r->offset = r->frame.data.offset;
     while ((p = perfin_at(&r->bytes, r->offset, 8)) != NULL) {
         unsigned type = mkperf_get32(p);
         bool compressed = type == PERF_RECORD_COMPRESSED;
         uint64_t extent = 0;
 
-        if (!compressed && (!whole || type == 0 || type > PERF_RECORD_EVENT_UPDATE ||
+        if (!compressed && (type == 0 || type > PERF_RECORD_EVENT_UPDATE ||
                             mkperf_get16(p + PERF_RECORD_SIZE_AT) % 8 != 0)) {
             break;
         }
-        if (compressed && whole) {
+        if (compressed) {
             *k->totals = r->seen;
         }
-        bool good = perfin_next_record(r, &extent) == MKPERF_OK && extent != 0;
-        whole = (good || !compressed) && !perfin_inflate_is_cut(&r->inflate);
-        if (!good) {
+        if (perfin_next_record(r, &extent) != MKPERF_OK || extent == 0 ||
+            perfin_inflate_is_cut(&r->inflate)) {
+            if (compressed) {
+                return; /* the whole records in it are not kept */
+            }
             break;
         }
         r->offset += extent;
-        if (whole) {
-            k->end = r->offset;
-            k->compressed = (struct perfdata_compressed){r->inflate.out, r->inflate.in};
-        }
+        k->compressed = (struct perfdata_compressed){r->inflate.out, r->inflate.in};
     }
-    if (whole) {
-        *k->totals = r->seen;
-    }
+    *k->totals = r->seen;
 }
 
 static bool is_same_file(const struct perfin_bytes *of, const char *path)
@@ -84,13 +76,13 @@ static enum mkperf_status open_output(struct recovered *k, const char *to,
     if (in_place) {
         n -= n > suffix && strcmp(b->path + n - suffix, PARTIAL) == 0 ? suffix : 0;
         char *name = mkperf_xprintf("%.*s", (int)n, b->path);
-        mkperf_outfile_adopt(out, b->path, k->end, name, e);
+        mkperf_outfile_adopt(out, b->path, k->reader.offset, name, e);
         free(name);
         return e->status;
     }
     MKPERF_TRY(mkperf_outfile_open(out, to, true, e));
-    for (uint64_t at = 0, part; at < k->end; at += part) {
-        part = k->end - at < COPY_BYTES ? k->end - at : COPY_BYTES;
+    for (uint64_t at = 0, part; at < k->reader.offset; at += part) {
+        part = k->reader.offset - at < COPY_BYTES ? k->reader.offset - at : COPY_BYTES;
         const uint8_t *p = perfin_at(b, at, (size_t)part);
         if (p == NULL) {
             mkperf_outfile_close(out);

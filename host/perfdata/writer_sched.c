@@ -199,8 +199,7 @@ void perfdata_sched_add(struct mkperf_perfdata *w, const struct mkperf_sched *s)
         struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_LOST, 0);
         mkperf_put64(&c, MKPERF_TRACE_ID);
         mkperf_put64(&c, s->lost);
-        perfdata_sample_id(&c, 0, MKPERF_TRACE_GAP, s->time_ns, s->core);
-        perfdata_end(&w->out, c);
+        perfdata_end_with_id(&w->out, c, 0, MKPERF_TRACE_GAP, s->time_ns, s->core);
         for (uint32_t i = 0; i < w->npds; i++) {
             w->pd[i].sleep = AWAKE_UNKNOWN;
         }

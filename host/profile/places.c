@@ -11,8 +11,6 @@ enum { PAGE = 4096 };
 enum { OWNER_KERNEL = 1, OWNER_PDS };
 #define OWNER_SEVERAL UINT32_MAX
 
-const char *const mkperf_mark_names[MKPERF_MARK_END + 1] = {"point", "begin", "end"};
-
 const char *mkperf_places_text(const struct mkperf_places *s, uint32_t number)
 {
     return mkperf_hash_text(&s->texts, number);

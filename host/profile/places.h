@@ -152,9 +152,6 @@ void mkperf_places_unnamed(const struct mkperf_places *s, const char *none, mkpe
 /* Prints which ELFs are missing, one line each. */
 void mkperf_places_warn(const struct mkperf_places *s, FILE *out);
 
-/* The names of the kinds of marks. */
-extern const char *const mkperf_mark_names[MKPERF_MARK_END + 1];
-
 /*
  * The cost of profiling: the part of the samples that the profiler itself took.
  *
