@@ -144,11 +144,6 @@ const uint8_t *perfin_inflate_next(struct perfin_inflate *f, size_t *size, const
     }
 }
 
-bool perfin_inflate_is_cut(const struct perfin_inflate *f)
-{
-    return f->at != f->filled;
-}
-
 void perfin_inflate_free(struct perfin_inflate *f)
 {
     ZSTD_freeDCtx(f->stream);

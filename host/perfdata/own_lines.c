@@ -322,11 +322,10 @@ static bool read_line(struct perfin_session *s, const char *key, const char *tex
 }
 
 /* Reads the lines of a feature. *has: the file has it. `reason` is the error if more is in it than fits. */
-static enum mkperf_status read_lines(struct perfin_bytes *b, struct perfin_frame *f, unsigned bit,
-                                     struct perfin_session *s, bool *has, const char *reason,
-                                     struct mkperf_error *e)
+static enum mkperf_status read_lines(struct perfin_reader *r, unsigned bit, bool *has,
+                                     const char *reason)
 {
-    char *text = (char *)perfin_feature(b, f, bit).p, *rest = NULL;
+    char *text = (char *)perfin_feature(r, bit).p, *rest = NULL;
     bool fits = true;
 
     *has = text != NULL;
@@ -335,34 +334,33 @@ static enum mkperf_status read_lines(struct perfin_bytes *b, struct perfin_frame
         char *value = strchr(line, ' ');
         if (value != NULL) {
             *value = '\0';
-            fits = read_line(s, line, value + 1);
+            fits = read_line(&r->session, line, value + 1);
         }
     }
-    return fits ? MKPERF_OK : perfin_bad(b, 0, reason, e);
+    return fits ? MKPERF_OK : perfin_bad(&r->bytes, 0, reason, r->e);
 }
 
-enum mkperf_status perfin_read_totals(struct perfin_bytes *b, struct perfin_frame *f,
-                                      struct perfin_session *s, struct mkperf_error *e)
+enum mkperf_status perfin_read_totals(struct perfin_reader *r)
 {
-    return read_lines(b, f, MKPERF_PERFDATA_TOTALS, s, &s->has_totals,
-                      "more PDs or interactions than fit", e);
+    return read_lines(r, MKPERF_PERFDATA_TOTALS, &r->session.has_totals,
+                      "more PDs or interactions than fit");
 }
 
-enum mkperf_status perfin_read_session(struct perfin_bytes *b, struct perfin_frame *f,
-                                       struct perfin_session *s, struct mkperf_error *e)
+enum mkperf_status perfin_read_session(struct perfin_reader *r)
 {
+    struct perfin_session *s = &r->session;
+
     if (s->known) {
         return MKPERF_OK;
     }
-    if (f->nattrs == 0 && !f->has_trace) {
-        return perfin_bad(b, f->data.offset, "no event is before the first record", e);
+    if (r->frame.nattrs == 0 && !r->frame.has_trace) {
+        return perfin_fail(r, "no event is before the first record");
     }
     s->known = true;
     perfin_set_text(&s->model.platform, "", 0);
     perfin_set_text(&s->model.cpu, "", 0);
-    perfin_read_perf_features(b, f, s);
-    return read_lines(b, f, MKPERF_PERFDATA_SESSION, s, &s->native,
-                      "more PDs than fit, or a damaged description of a queue", e) == MKPERF_OK
-               ? perfin_read_totals(b, f, s, e)
-               : e->status;
+    perfin_read_perf_features(r);
+    MKPERF_TRY(read_lines(r, MKPERF_PERFDATA_SESSION, &s->native,
+                          "more PDs than fit, or a damaged description of a queue"));
+    return perfin_read_totals(r);
 }

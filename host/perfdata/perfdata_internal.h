@@ -68,7 +68,8 @@ struct perfin_inflate {
     struct ZSTD_DCtx_s *stream; /* NULL: the file has had no compressed record */
     const uint8_t *part;        /* the compressed bytes of the last record */
     size_t part_bytes, part_used;
-    uint8_t *buffer; /* records; the bytes from `at` to `filled` have not been taken */
+    uint8_t *
+        buffer; /* records; the bytes from `at` to `filled` have not been taken: the last part ended within a record */
     size_t at, filled;
     uint64_t in, out; /* bytes so far */
 };
@@ -81,8 +82,6 @@ void perfin_inflate_feed(struct perfin_inflate *f, const uint8_t *p, size_t n);
  * next part, or the contents are damaged: then *problem is the reason, else NULL.
  */
 const uint8_t *perfin_inflate_next(struct perfin_inflate *f, size_t *size, const char **problem);
-/* Returns whether the last part ended within a record. */
-bool perfin_inflate_is_cut(const struct perfin_inflate *f);
 void perfin_inflate_free(struct perfin_inflate *f);
 
 /*
@@ -211,7 +210,6 @@ void perfdata_head_prepare(struct mkperf_perfdata *w, const struct mkperf_sessio
 void perfdata_head_write(struct mkperf_perfdata *w);
 /* Ends the two features that grow with the PDs. */
 void perfdata_head_close(struct mkperf_perfdata *w);
-void perfdata_event_name(const struct mkperf_event *event, char *name, size_t n);
 /* Puts the attribute of an event, PERFDATA_MARK_ATTR, or of PERFDATA_TRACE_ATTR + a tracepoint. */
 void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_perfdata *w, unsigned number);
 /* Returns the id of its samples. */
@@ -386,9 +384,6 @@ struct perfin_cursor {
     bool cut;
 };
 
-/* Returns a feature with a 0 after it; empty: it is absent or too large. */
-struct perfin_cursor perfin_feature(struct perfin_bytes *b, struct perfin_frame *f, unsigned bit);
-
 /* ---- reader_session.c and own_lines.c ---- */
 
 enum { PERFIN_PROCESSES_MAX = MKPERF_MODEL_PDS, PERFIN_QUEUES_MAX = 1 << 12 };
@@ -417,15 +412,6 @@ struct perfin_session {
     uint32_t last; /* the process that was found last, most often the next one too */
 };
 
-/* Reads events and machine from perf's own features. */
-void perfin_read_perf_features(struct perfin_bytes *b, struct perfin_frame *f,
-                               struct perfin_session *s);
-/* Reads the whole session, unless it was read: perf's features, then mkperf's where the file has them. */
-enum mkperf_status perfin_read_session(struct perfin_bytes *b, struct perfin_frame *f,
-                                       struct perfin_session *s, struct mkperf_error *e);
-/* Reads the totals. A pipe has them after its data. */
-enum mkperf_status perfin_read_totals(struct perfin_bytes *b, struct perfin_frame *f,
-                                      struct perfin_session *s, struct mkperf_error *e);
 void perfin_free_session(struct perfin_session *s);
 
 /* Returns the process of a pid, which may be new. NULL: the file has too many. */
@@ -494,6 +480,18 @@ static inline uint32_t perfin_take32(struct perfin_cursor *c)
     return p ? mkperf_get32(p) : 0;
 }
 
+/* ---- reader_file.c ---- */
+
+/* Returns a feature with a 0 after it; empty: it is absent or too large. */
+struct perfin_cursor perfin_feature(struct perfin_reader *r, unsigned bit);
+
+/* ---- own_lines.c ---- */
+
+/* Reads the whole session, unless it was read: perf's features, then mkperf's where the file has them. */
+enum mkperf_status perfin_read_session(struct perfin_reader *r);
+/* Reads the totals. A pipe has them after its data. */
+enum mkperf_status perfin_read_totals(struct perfin_reader *r);
+
 /* ---- reader.c ---- */
 
 /* Reads the record at r->offset. *extent becomes its size, or 0 after the last whole record of a file that
@@ -504,6 +502,8 @@ void perfin_free(struct perfin_reader *r);
 
 /* ---- reader_session.c ---- */
 
+/* Reads events and machine from perf's own features. */
+void perfin_read_perf_features(struct perfin_reader *r);
 /* Sets MKPERF_ERR_INPUT with the offset of the current record. */
 enum mkperf_status perfin_fail(struct perfin_reader *r, const char *reason);
 /* Begins the sink, unless it has begun. Announces the PDs that the head lists, if it wants every PD. */

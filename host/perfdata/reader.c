@@ -135,7 +135,7 @@ enum mkperf_status perfin_next_record(struct perfin_reader *r, uint64_t *extent)
     /* A pipe's first records describe its session. */
     if (!r->frame.pipe || type < PERF_RECORD_HEADER_ATTR || type > PERF_RECORD_HEADER_FEATURE ||
         type == PERF_RECORD_FINISHED_ROUND) {
-        MKPERF_TRY(perfin_read_session(&r->bytes, &r->frame, &r->session, r->e));
+        MKPERF_TRY(perfin_read_session(r));
     }
     p = perfin_at(&r->bytes, r->offset, size);
     if (!p) {
@@ -159,12 +159,12 @@ static enum mkperf_status read_records(struct perfin_reader *r)
     for (r->offset = r->frame.data.offset; r->offset < end && extent > 0; r->offset += extent) {
         MKPERF_TRY(perfin_next_record(r, &extent));
     }
-    if (!r->frame.unfinished && perfin_inflate_is_cut(&r->inflate)) {
+    if (!r->frame.unfinished && r->inflate.at != r->inflate.filled) {
         return perfin_fail(r, "the compressed records end within a record");
     }
     r->offset = r->offset < r->bytes.size ? r->offset : r->bytes.size;
-    MKPERF_TRY(perfin_read_session(&r->bytes, &r->frame, &r->session, r->e));
-    return r->frame.pipe ? perfin_read_totals(&r->bytes, &r->frame, &r->session, r->e) : MKPERF_OK;
+    MKPERF_TRY(perfin_read_session(r));
+    return r->frame.pipe ? perfin_read_totals(r) : MKPERF_OK;
 }
 
 static struct mkperf_totals totals_of(const struct perfin_reader *r)

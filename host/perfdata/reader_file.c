@@ -342,10 +342,12 @@ void perfin_free_frame(struct perfin_frame *f)
     }
 }
 
-struct perfin_cursor perfin_feature(struct perfin_bytes *b, struct perfin_frame *f, unsigned bit)
+struct perfin_cursor perfin_feature(struct perfin_reader *r, unsigned bit)
 {
+    struct perfin_frame *f = &r->frame;
+
     if (f->kept[bit].p == NULL) {
-        f->kept[bit].p = copy_section(b, f->feature[bit], &f->kept[bit].n);
+        f->kept[bit].p = copy_section(&r->bytes, f->feature[bit], &f->kept[bit].n);
     }
     return (struct perfin_cursor){.p = f->kept[bit].p, .n = f->kept[bit].n};
 }

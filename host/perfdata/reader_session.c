@@ -49,18 +49,17 @@ static bool take_string(struct perfin_cursor *c, const char **out)
     return p != NULL;
 }
 
-static void read_string(struct perfin_bytes *b, struct perfin_frame *f, unsigned bit,
-                        const char **out)
+static void read_string(struct perfin_reader *r, unsigned bit, const char **out)
 {
-    struct perfin_cursor c = perfin_feature(b, f, bit);
+    struct perfin_cursor c = perfin_feature(r, bit);
 
     take_string(&c, out);
 }
 
 /* Reads the command line: its words, joined by blanks. */
-static void read_command(struct perfin_bytes *b, struct perfin_frame *f, const char **out)
+static void read_command(struct perfin_reader *r)
 {
-    struct perfin_cursor c = perfin_feature(b, f, HEADER_CMDLINE);
+    struct perfin_cursor c = perfin_feature(r, HEADER_CMDLINE);
     const char *word = NULL;
     char *text = NULL;
     size_t size;
@@ -71,7 +70,7 @@ static void read_command(struct perfin_bytes *b, struct perfin_frame *f, const c
     }
     mkperf_memstream_close(joined);
     if (size > 0) {
-        perfin_set_text(out, text, size);
+        perfin_set_text(&r->session.model.command, text, size);
     }
     free(text);
     free((char *)word);
@@ -82,10 +81,10 @@ static void set_event_name(struct mkperf_event *event, const char *name)
     snprintf(event->name, sizeof event->name, "%s", name);
 }
 
-static void read_event_names(struct perfin_bytes *b, struct perfin_frame *f,
-                             struct mkperf_session *s)
+static void read_event_names(struct perfin_reader *r)
 {
-    struct perfin_cursor c = perfin_feature(b, f, HEADER_EVENT_DESC);
+    struct perfin_cursor c = perfin_feature(r, HEADER_EVENT_DESC);
+    struct mkperf_session *s = &r->session.model;
     const char *name = NULL;
     uint32_t events = perfin_take32(&c), attr = perfin_take32(&c);
     for (uint32_t i = 0; i < events && i < s->nevents && !c.cut; i++) {
@@ -128,23 +127,24 @@ static struct mkperf_event event_of(const struct perfin_attr *a)
     return event;
 }
 
-void perfin_read_perf_features(struct perfin_bytes *b, struct perfin_frame *f,
-                               struct perfin_session *s)
+void perfin_read_perf_features(struct perfin_reader *r)
 {
-    s->model.nevents = f->nattrs;
-    for (unsigned i = 0; i < f->nattrs; i++) {
-        s->model.event[i] = event_of(&f->attr[i]);
-        s->model.max_frames = f->attr[i].max_stack;
-    }
-    read_event_names(b, f, &s->model);
-    struct perfin_cursor cores = perfin_feature(b, f, HEADER_NRCPUS);
-    s->model.cores = perfin_take32(&cores);
-    read_string(b, f, HEADER_HOSTNAME, &s->model.platform);
-    read_string(b, f, HEADER_CPUDESC, &s->model.cpu);
-    read_command(b, f, &s->model.command);
+    struct mkperf_session *s = &r->session.model;
     const char *arch = NULL;
-    read_string(b, f, HEADER_ARCH, &arch);
-    snprintf(s->model.arch, MKPERF_ARCH_BYTES, "%s", arch ? arch : "");
+
+    s->nevents = r->frame.nattrs;
+    for (unsigned i = 0; i < s->nevents; i++) {
+        s->event[i] = event_of(&r->frame.attr[i]);
+        s->max_frames = r->frame.attr[i].max_stack;
+    }
+    read_event_names(r);
+    struct perfin_cursor cores = perfin_feature(r, HEADER_NRCPUS);
+    s->cores = perfin_take32(&cores);
+    read_string(r, HEADER_HOSTNAME, &s->platform);
+    read_string(r, HEADER_CPUDESC, &s->cpu);
+    read_command(r);
+    read_string(r, HEADER_ARCH, &arch);
+    snprintf(s->arch, MKPERF_ARCH_BYTES, "%s", arch ? arch : "");
     free((char *)arch);
 }
 

@@ -129,7 +129,8 @@ static void announce_attr(struct mkperf_perfdata *w, unsigned number)
     perfdata_end(&w->out, c);
     if (number < PERFDATA_TRACE_ATTR) {
         if (number != PERFDATA_MARK_ATTR) {
-            perfdata_event_name(&w->session.event[number], name, sizeof name);
+            const struct mkperf_event *event = &w->session.event[number];
+            snprintf(name, sizeof name, "%s%s", event->name, mkperf_event_modes(event));
         }
         c = perfdata_begin(&w->out, PERF_RECORD_EVENT_UPDATE, 0);
         mkperf_put64(&c, PERF_EVENT_UPDATE_NAME);
@@ -233,9 +234,7 @@ uint64_t mkperf_perfdata_bytes(const struct mkperf_perfdata *w)
 
 enum mkperf_status mkperf_perfdata_sync(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
-    if (w->began) {
-        mkperf_outfile_flush(&w->out);
-    }
+    mkperf_outfile_flush(&w->out);
     return mkperf_outfile_status(&w->out, e);
 }
 

@@ -21,11 +21,6 @@ static void add_string(struct mkperf_perfdata *w, unsigned bit, const char *text
     perfdata_features_add(&w->head, bit, buffer, perfdata_string(buffer, text));
 }
 
-void perfdata_event_name(const struct mkperf_event *event, char *name, size_t n)
-{
-    snprintf(name, n, "%s%s", event->name, mkperf_event_modes(event));
-}
-
 static void put_head_attr(struct mkperf_put *c, uint32_t type, uint64_t config, uint64_t period,
                           uint64_t more_fields, uint64_t read_format, uint64_t flags)
 {
@@ -120,7 +115,8 @@ static void add_event_desc(struct mkperf_perfdata *w)
     mkperf_put32(&c, PERF_ATTR_BYTES);
     for (unsigned i = 0; i < w->session.nevents; i++) {
         char name[MKPERF_MODEL_NAME + 4];
-        perfdata_event_name(&w->session.event[i], name, sizeof name);
+        const struct mkperf_event *event = &w->session.event[i];
+        snprintf(name, sizeof name, "%s%s", event->name, mkperf_event_modes(event));
         perfdata_put_attr(&c, w, i);
         mkperf_put32(&c, 1);
         c.p += perfdata_string(c.p, name);

@@ -42,7 +42,7 @@ static void read_whole_records(struct recovered *k)
             *k->totals = r->seen;
         }
         if (perfin_next_record(r, &extent) != MKPERF_OK || extent == 0 ||
-            perfin_inflate_is_cut(&r->inflate)) {
+            r->inflate.at != r->inflate.filled) {
             if (compressed) {
                 return; /* the whole records in it are not kept */
             }
@@ -126,7 +126,8 @@ static enum mkperf_status recover(struct recovered *k, const char *to, struct mk
     if (f->damaged != 0) {
         return perfin_bad(&r->bytes, f->damaged, "a damaged index", e);
     }
-    MKPERF_TRY(perfin_read_session(&r->bytes, f, &r->session, e));
+    r->e = e;
+    MKPERF_TRY(perfin_read_session(r));
     read_whole_records(k);
     MKPERF_TRY(open_output(k, to, &out, e));
     perfdata_totals_add(&k->features, k->totals, true, NULL);
