@@ -258,7 +258,6 @@ void agent_metrics_make(struct agent_window *w)
 
     if (w->session.sched) {
         mkperf_flow_settle(&w->flow);
-        mkperf_analysis_charge(w->sched);
     }
     for (unsigned i = 0; i < AGENT_FAMILIES; i++) {
         free(w->text[i]);
@@ -436,10 +435,8 @@ enum mkperf_status agent_metrics_serve(struct agent *a, const char *address, str
                                        (unsigned)IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
                                        (size_t)REQUEST_BYTES, MHD_OPTION_END);
     freeaddrinfo(list);
-    if (a->daemon == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "--metrics %s: cannot listen: %s", address,
-                                errno ? strerror(errno) : "is the port taken?");
-    }
+    MKPERF_FAIL_IF(a->daemon == NULL, e, MKPERF_ERR_FAILED, "--metrics %s: cannot listen: %s",
+                   address, errno ? strerror(errno) : "is the port taken?");
     const union MHD_DaemonInfo *info =
         view_http.get_daemon_info(a->daemon, MHD_DAEMON_INFO_BIND_PORT);
     mkperf_print_line(stderr, "mkperf agent: metrics at http://%s:%u/metrics",

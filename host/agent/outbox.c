@@ -164,16 +164,13 @@ enum mkperf_status agent_outbox_open(struct agent_outbox *o, const char *spec, c
     } else {
         o->directory = mkperf_xstrdup(where + 1);
     }
-    if (mkdir(o->directory, 0700) != 0 && errno != EEXIST) {
-        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", o->directory, strerror(errno));
-    }
+    MKPERF_FAIL_IF(mkdir(o->directory, 0700) != 0 && errno != EEXIST, e, MKPERF_ERR_OUTPUT,
+                   "%s: %s", o->directory, strerror(errno));
     /* Finds the windows of an earlier agent, in their order: a name begins with the sequence. */
     struct dirent **list;
     int n = scandir(o->directory, &list, NULL, alphasort);
 
-    if (n < 0) {
-        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", o->directory, strerror(errno));
-    }
+    MKPERF_FAIL_IF(n < 0, e, MKPERF_ERR_OUTPUT, "%s: %s", o->directory, strerror(errno));
     for (int i = 0; i < n; i++) {
         if (fnmatch("?*.data.partial", list[i]->d_name, 0) == 0) {
             recover_window(o, list[i]->d_name, sequence);

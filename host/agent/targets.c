@@ -172,9 +172,7 @@ enum mkperf_status agent_read_list(struct agent *a, struct mkperf_error *e)
     FILE *f = fopen(a->list, "re");
     char line[LINE], *rest;
 
-    if (f == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", a->list, strerror(errno));
-    }
+    MKPERF_FAIL_IF(f == NULL, e, MKPERF_ERR_INPUT, "%s: %s", a->list, strerror(errno));
     for (size_t i = 0; i < a->ntargets; i++) {
         a->target[i]->listed = !a->target[i]->of_file;
     }

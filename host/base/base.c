@@ -85,6 +85,14 @@ char *mkperf_xstrdup(const char *text)
     return copy;
 }
 
+const char *mkperf_hex(const void *bytes, size_t n, char *text)
+{
+    for (size_t i = 0; i < n; i++) {
+        snprintf(text + 2 * i, 3, "%02x", ((const uint8_t *)bytes)[i]);
+    }
+    return text;
+}
+
 char *mkperf_xprintf(const char *format, ...)
 {
     va_list list;

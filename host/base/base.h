@@ -102,6 +102,9 @@ void *mkperf_xrealloc(void *p, size_t n, size_t size);
 char *mkperf_xstrdup(const char *text); /* Copies a string. Returns NULL for NULL. */
 char *mkperf_xprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Writes n bytes in hexadecimal to text[2 * n + 1]; without bytes, `text` stays as it is. Returns `text`. */
+const char *mkperf_hex(const void *bytes, size_t n, char *text);
+
 /* Writes n bytes to a descriptor. Returns how many were written; fewer than n: errno has the reason. */
 size_t mkperf_write_all(int fd, const void *bytes, size_t n);
 

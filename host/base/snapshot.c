@@ -113,9 +113,7 @@ bool mkperf_snapshot_begin(struct mkperf_snapshot *s, const char *recording, con
         identify_both(recording, &s->of, &st) && settle(&st)) {
         s->directory = open_directory();
         hash(s, NULL, 0, sum);
-        for (size_t i = 0; i < sizeof sum; i++) {
-            snprintf(s->name + 2 * i, 3, "%02x", sum[i]);
-        }
+        mkperf_hex(sum, sizeof sum, s->name);
     }
     return s->directory >= 0;
 }

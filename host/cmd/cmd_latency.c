@@ -135,20 +135,15 @@ static enum mkperf_status show_path(struct latency_command *c, FILE *out, struct
 {
     struct mkperf_path_choice *found = &c->choice;
     struct mkperf_analysis *first = mkperf_analysis_new(), *a = mkperf_analysis_new();
-    struct mkperf_timeline timeline = {.npds = 0};
+    struct mkperf_path path;
     char title[256];
 
     found->analysis = first;
     if (mkperf_path_choice_read(found, c->input, e) == MKPERF_OK &&
-        mkperf_path_choice_check(found, e) == MKPERF_OK) {
-        mkperf_timeline_attach(&timeline, a, found->from_ns, found->to_ns);
-        (void)mkperf_timeline_read(&timeline, a, c->input, e);
-    }
-    if (e->status == MKPERF_OK) {
-        struct mkperf_path path;
-
+        mkperf_path_choice_check(found, e) == MKPERF_OK &&
+        mkperf_path_read(&path, a, found->pd, found->from_ns, found->to_ns, c->input, e) ==
+            MKPERF_OK) {
         mkperf_path_choice_title(found, title, sizeof title);
-        mkperf_path_find(&path, &timeline, found->pd, found->from_ns, found->to_ns);
         struct mkperf_textout *v = values_of(c, out);
         if (v != NULL) {
             report_gap_values(a, v);
@@ -159,7 +154,6 @@ static enum mkperf_status show_path(struct latency_command *c, FILE *out, struct
         }
         mkperf_path_free(&path);
     }
-    mkperf_timeline_free(&timeline);
     mkperf_marks_free(&found->phases);
     mkperf_analysis_free(first);
     mkperf_analysis_free(a);

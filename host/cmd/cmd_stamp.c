@@ -308,7 +308,7 @@ static enum mkperf_status write_elfs(struct stamp *s, struct mkperf_error *e)
         return e->status;
     }
     fprintf(stderr, "mkperf: %s: %u programs, image %s\n", to, s->image.n,
-            mkperf_image_text(&s->image, text));
+            mkperf_hex(s->image.id, sizeof s->image.id, text));
     for (unsigned i = 0; i < s->image.nqueues; i++) {
         const struct mkperf_image_queue *q = &s->image.queue[i];
         fprintf(stderr, "  queue   %s (%s%s, %" PRIu64 " slots), %s -> %s%s\n", q->name,

@@ -569,11 +569,8 @@ enum mkperf_status mkperf_flow_parse(const struct mkperf_flow *f, const char *te
     char name[MKPERF_MODEL_NAME], what[16], value[32], range[80], *end;
 
     *c = (struct mkperf_flow_change){.factor = 1};
-    if (sscanf(text, "%63s %15s %31s", name, what, value) != 3) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                "--what-if '%s': three words are needed, such as 'echo own -20%%'",
-                                text);
-    }
+    MKPERF_FAIL_IF(sscanf(text, "%63s %15s %31s", name, what, value) != 3, e, MKPERF_ERR_USAGE,
+                   "--what-if '%s': three words are needed, such as 'echo own -20%%'", text);
     size_t kind = mkperf_named(kinds, KINDS, sizeof *kinds, what);
     c->pd = mkperf_analysis_find(f->analysis, name, strlen(name));
     c->what = (enum mkperf_flow_what)kind;

@@ -305,10 +305,8 @@ static enum mkperf_status add_reading(struct mkperf_flow *f, const struct mkperf
     struct mkperf_queue_reading now = *r;
     uint64_t made, took;
 
-    if (r->queue >= f->nqueues) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "a reading of queue %" PRIu32 " of %u",
-                                r->queue, f->nqueues);
-    }
+    MKPERF_FAIL_IF(r->queue >= f->nqueues, e, MKPERF_ERR_INPUT,
+                   "a reading of queue %" PRIu32 " of %u", r->queue, f->nqueues);
     if (r->time_ns > f->to_ns) {
         return MKPERF_OK;
     }

@@ -284,7 +284,7 @@ enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_i
     if (image != NULL) {
         p->image = mkperf_xcalloc(1, sizeof *p->image);
         *p->image = *image;
-        mkperf_image_text(image, p->image_id);
+        mkperf_hex(image->id, sizeof image->id, p->image_id);
         /* Adds the PDs, their ELFs and the kernel's as p->image lists them, without "idle". */
         p->finder = mkperf_finder_new(p->config.elf_path, p->system_directory);
         if (p->system != NULL) {

@@ -257,15 +257,12 @@ enum report_verdict report_explain_call(struct report_question *x, FILE *to)
             (double)mkperf_log_quantile(&worst->wall, 500) / 1e3);
     /* The longest steps of its path. The recording is read again, for the events of that time. */
     struct mkperf_analysis *again = mkperf_analysis_new();
-    struct mkperf_timeline timeline;
-    uint64_t from = worst->worst_at - worst->worst.wall;
-    mkperf_timeline_attach(&timeline, again, from, worst->worst_at);
-    if (mkperf_timeline_read(&timeline, again, x->input, x->e) == MKPERF_OK) {
+    struct mkperf_path path;
+    if (mkperf_path_read(&path, again, worst->from, worst->worst_at - worst->worst.wall,
+                         worst->worst_at, x->input, x->e) == MKPERF_OK) {
         struct report_path_sum *sum;
-        struct mkperf_path path;
         char text[256];
 
-        mkperf_path_find(&path, &timeline, worst->from, from, worst->worst_at);
         size_t n = report_path_sums(&path, &sum);
         for (size_t i = 0; i < n && i < STEPS_SHOWN; i++) {
             report_path_text(again, &path.step[sum[i].first], text, sizeof text);
@@ -275,7 +272,6 @@ enum report_verdict report_explain_call(struct report_question *x, FILE *to)
         free(sum);
         mkperf_path_free(&path);
     }
-    mkperf_timeline_free(&timeline);
     mkperf_analysis_free(again);
     return REPORT_ANSWER;
 }

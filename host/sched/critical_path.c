@@ -124,10 +124,8 @@ enum mkperf_status mkperf_path_choice_check(const struct mkperf_path_choice *c,
     for (unsigned i = 0; c->kind == MKPERF_PATH_CALL && c->first[0] != '\0' && i < 2; i++) {
         const char *name = i == 0 ? c->first : c->second;
 
-        if (mkperf_analysis_find(a, name, strlen(name)) == MKPERF_SCHED_NOBODY) {
-            return mkperf_error_set(e, MKPERF_ERR_USAGE, "--critical-path: no PD '%s' is recorded",
-                                    name);
-        }
+        MKPERF_FAIL_IF(mkperf_analysis_find(a, name, strlen(name)) == MKPERF_SCHED_NOBODY, e,
+                       MKPERF_ERR_USAGE, "--critical-path: no PD '%s' is recorded", name);
     }
     if (c->kind == MKPERF_PATH_CALL) {
         snprintf(what, sizeof what,
@@ -195,20 +193,9 @@ void mkperf_timeline_attach(struct mkperf_timeline *t, struct mkperf_analysis *a
                                   .interval = add_path_interval, .woken = add_arrow, .self = t});
 }
 
-enum mkperf_status mkperf_timeline_read(struct mkperf_timeline *t, struct mkperf_analysis *a,
-                                        const char *path, struct mkperf_error *e)
-{
-    const struct mkperf_question question = {
-        .text = mkperf_xprintf("timeline %" PRIu64 " %" PRIu64, t->from_ns, t->to_ns),
-        .kept = {{t, timeline_rows}}};
-
-    return mkperf_analysis_read(a, mkperf_analysis_sink(a), path, &question, e);
-}
-
 void mkperf_timeline_free(struct mkperf_timeline *t)
 {
     mkperf_shape_free(timeline_rows, t);
-    *t = (struct mkperf_timeline){.npds = 0};
 }
 
 size_t mkperf_timeline_intervals(const struct mkperf_timeline *t, uint32_t pd, uint64_t from,
@@ -315,6 +302,23 @@ void mkperf_path_find(struct mkperf_path *path, const struct mkperf_timeline *t,
         jumps = 0;
     }
     MKPERF_SORT(path->step, path->n, MKPERF_UP(path->step, what.from));
+}
+
+enum mkperf_status mkperf_path_read(struct mkperf_path *path, struct mkperf_analysis *a,
+                                    uint32_t pd, uint64_t from, uint64_t to, const char *recording,
+                                    struct mkperf_error *e)
+{
+    struct mkperf_timeline t;
+    const struct mkperf_question question = {
+        .text = mkperf_xprintf("timeline %" PRIu64 " %" PRIu64, from, to),
+        .kept = {{&t, timeline_rows}}};
+
+    mkperf_timeline_attach(&t, a, from, to);
+    if (mkperf_analysis_read(a, mkperf_analysis_sink(a), recording, &question, e) == MKPERF_OK) {
+        mkperf_path_find(path, &t, pd, from, to);
+    }
+    mkperf_timeline_free(&t);
+    return e->status;
 }
 
 void mkperf_path_free(struct mkperf_path *path)

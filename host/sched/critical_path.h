@@ -87,9 +87,6 @@ struct mkperf_timeline {
 /* Makes the timeline a listener of `a`, before its first event. 0 to UINT64_MAX is everything. */
 void mkperf_timeline_attach(struct mkperf_timeline *t, struct mkperf_analysis *a, uint64_t from_ns,
                             uint64_t to_ns);
-/* Reads a recording into `a`, and so into its timeline, or answers from a snapshot. Errors: those of mkperf_analysis_read. */
-enum mkperf_status mkperf_timeline_read(struct mkperf_timeline *t, struct mkperf_analysis *a,
-                                        const char *path, struct mkperf_error *e);
 void mkperf_timeline_free(struct mkperf_timeline *t);
 
 /* Stores the first interval of a PD that overlaps [from, to) in *first. Returns their number. */
@@ -113,6 +110,10 @@ struct mkperf_path {
 /* Finds the path from `from` to `to`, when pd was done. The window of the timeline contains both. The caller frees the path. */
 void mkperf_path_find(struct mkperf_path *path, const struct mkperf_timeline *t, uint32_t pd,
                       uint64_t from, uint64_t to);
+/* Reads a recording into `a`, which is new, and finds the path in it. Errors: those of mkperf_analysis_read; there is no path then. */
+enum mkperf_status mkperf_path_read(struct mkperf_path *path, struct mkperf_analysis *a,
+                                    uint32_t pd, uint64_t from, uint64_t to, const char *recording,
+                                    struct mkperf_error *e);
 void mkperf_path_free(struct mkperf_path *path);
 
 #endif

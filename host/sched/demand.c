@@ -208,5 +208,4 @@ void mkperf_demand_attach(struct mkperf_demand *d, struct mkperf_analysis *a)
 void mkperf_demand_free(struct mkperf_demand *d)
 {
     mkperf_shape_free(sched_demand_rows, d);
-    *d = (struct mkperf_demand){.npds = 0};
 }

@@ -180,10 +180,8 @@ void mkperf_sha256(const void *bytes, size_t n, uint8_t out[MKPERF_CONTENT_HASH_
 const char *mkperf_build_id_text(const struct mkperf_build_id *id, char text[MKPERF_BUILD_ID_TEXT])
 {
     memcpy(text, "none", sizeof "none");
-    for (unsigned i = 0; i < id->n && i < MKPERF_BUILD_ID_BYTES; i++) {
-        snprintf(text + 2 * (size_t)i, 3, "%02x", id->byte[i]);
-    }
-    return text;
+    return mkperf_hex(id->byte, id->n < MKPERF_BUILD_ID_BYTES ? id->n : MKPERF_BUILD_ID_BYTES,
+                      text);
 }
 
 const char *mkperf_module_path(const struct mkperf_module *m)

@@ -251,14 +251,6 @@ unsigned mkperf_image_words(const struct mkperf_image *image, uint64_t word[MKPE
     return n;
 }
 
-const char *mkperf_image_text(const struct mkperf_image *image, char text[MKPERF_IMAGE_TEXT])
-{
-    for (unsigned i = 0; i < sizeof image->id; i++) {
-        snprintf(text + 2 * (size_t)i, 3, "%02x", image->id[i]);
-    }
-    return text;
-}
-
 /* Returns the text of a domain schedule, see system.h. */
 
 char *mkperf_windows_text(const struct mkperf_system *s)

@@ -281,8 +281,7 @@ struct mkperf_image_place {
 unsigned mkperf_image_words(const struct mkperf_image *image, uint64_t word[MKPERF_MAX_WORDS],
                             struct mkperf_image_place place[MKPERF_STAMP_QUEUES][2]);
 
-/* The image's identity in hexadecimal. */
+/* Bytes of the image's identity as text: mkperf_hex(image->id, ...). */
 enum { MKPERF_IMAGE_TEXT = 2 * MKPERF_STAMP_IMAGE_BYTES + 1 };
-const char *mkperf_image_text(const struct mkperf_image *image, char text[MKPERF_IMAGE_TEXT]);
 
 #endif

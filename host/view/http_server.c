@@ -95,9 +95,7 @@ enum mkperf_status view_server_start(struct view_server *s, struct mkperf_error 
     if (getrandom(random, sizeof random, 0) != sizeof random) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "no random numbers: %s", strerror(errno));
     }
-    for (size_t i = 0; i < sizeof random; i++) {
-        snprintf(s->token + 2 * i, 3, "%02x", random[i]);
-    }
+    mkperf_hex(random, sizeof random, s->token);
     errno = 0;
     s->daemon = view_http.start_daemon(
         MHD_USE_AUTO, s->port, NULL, NULL, on_request, s, MHD_OPTION_SOCK_ADDR, &here,

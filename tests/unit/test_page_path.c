@@ -159,7 +159,7 @@ static void want_choice(FILE *out, const char *what, uint64_t at)
         fprintf(out, "none\n");
     }
     mkperf_analysis_free(c.analysis);
-    mkperf_path_choice_free(&c);
+    mkperf_marks_free(&c.phases);
 }
 
 /* Between marks, in phases, and of calls. */
