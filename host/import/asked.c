@@ -105,11 +105,10 @@ static enum mkperf_status fill_sink(struct mkperf_asked *a, const struct mkperf_
     for (unsigned i = 0; i < MKPERF_QUESTION_KEPT && q->kept[i].rows != NULL; i++) {
         whole = whole && mkperf_shape_take(q->kept[i].rows, q->kept[i].at, from);
     }
-    if (!whole || from->n != 0) { /* it has a right MAC, so this is a fault of mkperf */
-        return mkperf_error_set(e, MKPERF_ERR_FAILED,
-                                "the snapshot is not of this question (MKPERF_SNAPSHOTS=no reads "
-                                "the recording)");
-    }
+    /* The snapshot has a right MAC, so this is a fault of mkperf. */
+    MKPERF_FAIL_IF(!whole || from->n != 0, e, MKPERF_ERR_FAILED,
+                   "the snapshot is not of this question (MKPERF_SNAPSHOTS=no reads "
+                   "the recording)");
     return q->conclude != NULL ? MKPERF_OK : mkperf_sink_end(sink, &a->totals, e);
 }
 

@@ -52,14 +52,11 @@ static enum mkperf_status read_whole_file(struct capture *c, const char *path, i
             return e->status == MKPERF_ERR_PROTOCOL ? mkperf_input_name_file(path, e) : e->status;
         }
     }
-    if (n < 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
-    }
+    MKPERF_FAIL_IF(n < 0, e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
     c->stream->totals.cut_bytes = c->receiver.n;
     mkperf_receiver_idle(&c->receiver);
-    if (c->receiver.frames == 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: no frame of mkperf's in it", path);
-    }
+    MKPERF_FAIL_IF(c->receiver.frames == 0, e, MKPERF_ERR_INPUT, "%s: no frame of mkperf's in it",
+                   path);
     if (mkperf_stream_finish(c->stream, e) != MKPERF_OK) {
         return mkperf_input_name_file(path, e);
     }

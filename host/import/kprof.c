@@ -569,9 +569,7 @@ static enum mkperf_status second_reading(struct kprof *k)
 
 static enum mkperf_status read_both(struct kprof *k)
 {
-    if (k->n == 0) {
-        return mkperf_error_set(k->e, MKPERF_ERR_INPUT, "%s: the file is empty", k->path);
-    }
+    MKPERF_FAIL_IF(k->n == 0, k->e, MKPERF_ERR_INPUT, "%s: the file is empty", k->path);
     MKPERF_TRY(first_reading(k));
     k->symbols = mkperf_symbols_new();
     if (k->in->pds.kernel != NULL) {

@@ -113,11 +113,9 @@ static enum mkperf_status keep_elf(const char *directory, const struct mkperf_mo
     if (of.n < 2) { /* a link's name needs a byte for the directory and one for the file */
         return MKPERF_OK;
     }
-    if (m->size > most) {
-        return mkperf_error_set(e, MKPERF_ERR_OUTPUT,
-                                "%s has %zu bytes, all copies together may have %llu", path,
-                                m->size, (unsigned long long)most);
-    }
+    MKPERF_FAIL_IF(m->size > most, e, MKPERF_ERR_OUTPUT,
+                   "%s has %zu bytes, all copies together may have %llu", path, m->size,
+                   (unsigned long long)most);
     mkperf_build_id_text(&of, id);
     char *list = mkperf_xprintf("%s/.mkperf/%s", directory, id);
     char *link = mkperf_xprintf("%s/.build-id/%.2s/%s", directory, id, id + 2);
