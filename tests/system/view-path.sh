@@ -156,7 +156,7 @@ queues() {
     for pair in 'src q1\|a2 q2 q1\|a2 q1' 'c4 q4\|c4 q3 q4\|d1 q4'; do
         echo "$order" | grep -q "$pair" || { echo "$order"; return 1; }
     done
-    js "const q2 = tracks.lanes.find(l => l.name === 'q2'), i = q2.queue.entries.indexOf(q2.queue.most); return [...q2.hit(q2.queue.times[i], q2.top).tip, q2.figures().note].join()" >"$D/tip"
+    js "const q2 = tracks.lanes.find(l => l.name === 'q2'), i = q2.steps.values.indexOf(q2.steps.most); return [...q2.hit(q2.steps.times[i], q2.top).tip, q2.figures().note].join()" >"$D/tip"
     contains "$D/tip" '^queue q2: 64 of 64 entries,64 of 64: a2 → b80$' || { cat "$D/tip"; return 1; }
     track q2 && waits "state.pd === 'b80'" && picture "$D/queues.png"
 }
