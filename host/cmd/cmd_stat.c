@@ -99,7 +99,6 @@ static enum mkperf_status run_stat(void *self, const struct mkperf_args *args,
     s->measure.style.out = out;
     s->measure.style.values = s->json ? &s->values : NULL;
     s->measure.style.interval = s->measure.interval_ms != 0;
-    s->measure.style.runs = 1;
     s->measure.style.title = s->measure.recorder.options.link.target;
     s->measure.recorder.stop = mkperf_process_interrupts();
     stat_measure(&s->measure, e);

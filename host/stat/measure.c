@@ -365,24 +365,23 @@ enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
             fprintf(stderr, "mkperf: the session was ended %s after %.3f s: ",
                     s->recorder.watching ? "by another host" : "on the target", s->work.seconds);
             fprintf(stderr,
-                    s->repeat.runs == 0 ? "the counts are of this time\n"
-                                        : "run %u and later runs are omitted\n",
-                    s->repeat.runs + 1);
+                    s->sum.runs == 0 ? "the counts are of this time\n"
+                                     : "run %u and later runs are omitted\n",
+                    s->sum.runs + 1);
         } else if (s->recorder.watching && i + 1 < s->runs) {
             fprintf(stderr,
                     "mkperf: another host controls the target now: run %" PRIu64 " was the last\n",
                     i + 1);
         }
-        if (!s->ended || s->repeat.runs == 0) {
-            stat_repeat_add(&s->repeat, &s->work);
+        if (!s->ended || s->sum.runs == 0) {
+            stat_repeat_add(&s->sum, &s->work);
         }
         if (s->ended || s->recorder.watching) {
             break;
         }
     }
     if (s->runs > 1) { /* which excludes intervals */
-        stat_repeat_mean(&s->repeat, &s->work);
-        s->style.runs = s->repeat.runs;
+        stat_repeat_mean(&s->sum, &s->work);
     }
     if (s->interval_ms == 0) {
         s->style.time_s = s->work.seconds;

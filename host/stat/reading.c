@@ -27,6 +27,7 @@ void stat_begin(struct stat_reading *r, const mkperf_Counts *m)
     stat_row(r, STAT_SYSTEM);
     r->events = m->events_count;
     r->slices = m->slices;
+    r->runs = 1;
     r->by_pd = m->by_pd;
     r->seconds = m->tick_hz != 0 ? (double)m->enabled_ticks / (double)m->tick_hz : 0;
     for (unsigned i = 0; i < r->events; i++) {
@@ -90,7 +91,7 @@ void stat_estimate(struct stat_reading *r, unsigned events, double seconds)
     r->estimate = true;
     r->events = events;
     r->seconds = seconds;
-    r->slices = 1;
+    r->slices = r->runs = 1;
     stat_row(r, STAT_SYSTEM);
     for (unsigned i = 0; i < events; i++) {
         struct stat_value *all = &r->row[0].value[i];
@@ -132,10 +133,8 @@ void stat_difference(struct stat_reading *out, const struct stat_reading *now,
     }
 }
 
-void stat_repeat_add(struct stat_repeat *s, const struct stat_reading *r)
+void stat_repeat_add(struct stat_reading *sum, const struct stat_reading *r)
 {
-    struct stat_reading *sum = &s->sum;
-
     sum->estimate = r->estimate;
     sum->events = r->events;
     sum->slices = r->slices;
@@ -155,14 +154,14 @@ void stat_repeat_add(struct stat_repeat *s, const struct stat_reading *r)
     for (unsigned i = 0; i < r->events; i++) {
         sum->share[i] += r->share[i];
     }
-    s->runs++;
+    sum->runs++;
 }
 
-void stat_repeat_mean(const struct stat_repeat *s, struct stat_reading *out)
+void stat_repeat_mean(const struct stat_reading *sum, struct stat_reading *out)
 {
-    double n = s->runs;
+    double n = sum->runs;
 
-    *out = s->sum;
+    *out = *sum;
     out->seconds /= n;
     for (unsigned i = 0; i < out->events; i++) {
         out->share[i] /= n;

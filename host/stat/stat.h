@@ -42,6 +42,7 @@ struct stat_reading {
     bool by_pd;     /* the kernel counts by PD */
     unsigned events;
     unsigned slices;
+    unsigned runs;             /* the reading is the mean, or the sum, of so many runs */
     double share[STAT_EVENTS]; /* the part of the time in which the event was counted, 0 to 1 */
     unsigned rows;
     struct stat_row row[STAT_ROWS];
@@ -72,13 +73,9 @@ void stat_estimate(struct stat_reading *r, unsigned events, double seconds);
 void stat_difference(struct stat_reading *out, const struct stat_reading *now,
                      const struct stat_reading *before);
 
-/* Several runs. The mean has the standard error of the mean in `error`. */
-struct stat_repeat {
-    unsigned runs;
-    struct stat_reading sum; /* value.error: the sum of the squares of user + kernel */
-};
-void stat_repeat_add(struct stat_repeat *s, const struct stat_reading *r);
-void stat_repeat_mean(const struct stat_repeat *s, struct stat_reading *out);
+/* Several runs. In the sum, value.error is the sum of the squares of user + kernel; in the mean, the standard error of the mean. */
+void stat_repeat_add(struct stat_reading *sum, const struct stat_reading *r);
+void stat_repeat_mean(const struct stat_reading *sum, struct stat_reading *out);
 
 /* The form of the output. */
 struct stat_style {
@@ -90,7 +87,6 @@ struct stat_style {
     bool interval;                 /* the first column is time_s, the end of the reading */
     bool titles; /* the titles of columns precede the first interval of a table for people */
     double time_s;
-    unsigned runs;     /* the reading is the mean of this many runs */
     const char *title; /* the target */
     const char *only;  /* NAME[,NAME]: only rows of these PDs; NULL: all */
     const mkperf_Session *session;
@@ -132,7 +128,7 @@ struct stat_measure {
     bool counting;                /* our session runs, and we have not asked for its end */
     bool ended;                   /* another host ended our session */
     uint64_t first_ns, last_ns;
-    struct stat_repeat repeat;
+    struct stat_reading sum; /* of the runs that have ended */
     struct stat_reading before;
 };
 

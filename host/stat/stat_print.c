@@ -130,7 +130,7 @@ static void print_for_people(const struct stat_reading *r, const struct stat_row
         fprintf(style->out, "  user %5.1f%% kernel %5.1f%%", 100 * value->user / count,
                 100 * value->kernel / count);
     }
-    if ((r->estimate || style->runs > 1) && count > 0) {
+    if ((r->estimate || r->runs > 1) && count > 0) {
         fprintf(style->out, "  ( +- %5.2f%% )", 100 * value->error / count);
     } else if (r->estimate && value->error > 0) { /* no sample fell into this row */
         fprintf(style->out, "  ( +- %s )", grouped(value->error, number, sizeof number));
@@ -204,7 +204,7 @@ static void print_values(const struct stat_reading *r, const struct stat_row *ro
     struct mkperf_textout *t = style->values;
 
     mkperf_json(t, "{'type':'count','time_s':%.9f,'seconds':%.9f,'runs':%u", style->time_s,
-                stat_seconds(r, row), style->runs);
+                stat_seconds(r, row), r->runs);
     if (stat_is_core(row)) {
         mkperf_json(t, ",'core':%u", row->pd - STAT_CORE);
     } else {
@@ -285,8 +285,8 @@ void stat_print(const struct stat_reading *r, const struct stat_style *style)
     }
     if (frame) {
         fprintf(style->out, "\n Performance counter stats for '%s'", style->title);
-        if (style->runs > 1) {
-            fprintf(style->out, " (%u runs)", style->runs);
+        if (r->runs > 1) {
+            fprintf(style->out, " (%u runs)", r->runs);
         }
         fputs(":\n\n", style->out);
     }

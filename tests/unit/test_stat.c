@@ -81,7 +81,7 @@ static void test_scaling(void **state)
 static void test_difference_and_repeat(void **state)
 {
     mkperf_Counts m = counts(100, 0, 2000);
-    struct stat_repeat *s = test_calloc(1, sizeof *s);
+    struct stat_reading *s = test_calloc(1, sizeof *s);
 
     (void)state;
     stat_begin(&other, &m);
@@ -130,7 +130,6 @@ static char *print(bool per_core, const char *separator)
                                .separator = separator,
                                .per_core = per_core,
                                .cores = 2,
-                               .runs = 1,
                                .title = "test",
                                .session = &session};
 
@@ -195,7 +194,7 @@ static void test_cores(void **state)
     stat_add(&reading, &m, NULL);
     stat_difference(&out, &reading, &other);
     assert_true(fabs(out.row[2].seconds - 1.8) < 1e-9);
-    struct stat_repeat *runs = test_calloc(1, sizeof *runs);
+    struct stat_reading *runs = test_calloc(1, sizeof *runs);
     stat_repeat_add(runs, &other);
     stat_repeat_add(runs, &reading);
     stat_repeat_mean(runs, &out);
