@@ -87,10 +87,10 @@ static const struct {
 };
 /* clang-format on */
 
-/* Stores the values of a PD, or of a queue, in the order of the columns. Counts are exact to 2^53. NAN: unknown without
- * scheduling events. */
-static void stage_values(const struct mkperf_flow *f, const struct mkperf_flow_stage *s,
-                         double value[PD_COLUMNS])
+/* Stores the values of a PD, or of a queue, in the order of the columns, and returns its name. Counts are exact to 2^53. NAN:
+ * unknown without scheduling events. */
+static const char *stage_values(const struct mkperf_flow *f, const struct mkperf_flow_stage *s,
+                                double value[PD_COLUMNS])
 {
     uint64_t total = mkperf_flow_known(s);
     double n = (double)mkperf_flow_packets(s), events = f->analysis->session.sched ? 0 : NAN;
@@ -115,10 +115,11 @@ static void stage_values(const struct mkperf_flow *f, const struct mkperf_flow_s
         mkperf_per((double)s->cycles_calls, n)};
 
     memcpy(value, all, sizeof all);
+    return s->name;
 }
 
-static void queue_values(const struct mkperf_flow *f, const struct mkperf_flow_queue *q,
-                         double value[QUEUE_COLUMNS])
+static const char *queue_values(const struct mkperf_flow *f, const struct mkperf_flow_queue *q,
+                                double value[QUEUE_COLUMNS])
 {
     double ns = (double)q->known_ns;
     const double all[QUEUE_COLUMNS] = {
@@ -136,6 +137,7 @@ static void queue_values(const struct mkperf_flow *f, const struct mkperf_flow_q
         (double)(int64_t)(q->now - q->first)};
 
     memcpy(value, all, sizeof all);
+    return q->about.name;
 }
 
 static void print_values(const double *value, unsigned from, unsigned n, FILE *to)
@@ -164,13 +166,8 @@ static int compare_by_column(const void *pa, const void *pb, void *context)
     double all[2][PD_COLUMNS + QUEUE_COLUMNS];
 
     for (unsigned i = 0; i < 2; i++) {
-        if (s->by < PD_COLUMNS) {
-            stage_values(s->f, of[i], all[i]);
-            name[i] = ((const struct mkperf_flow_stage *)of[i])->name;
-        } else {
-            queue_values(s->f, of[i], all[i] + PD_COLUMNS);
-            name[i] = ((const struct mkperf_flow_queue *)of[i])->about.name;
-        }
+        name[i] = s->by < PD_COLUMNS ? stage_values(s->f, of[i], all[i])
+                                     : queue_values(s->f, of[i], all[i] + PD_COLUMNS);
     }
     double a = fmax(all[0][s->by], -INFINITY), b = fmax(all[1][s->by], -INFINITY); /* NAN: last */
     return a > b || a < b ? (a < b) - (a > b) : strcmp(name[0], name[1]);

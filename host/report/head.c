@@ -277,20 +277,18 @@ void report_differences(const struct mkperf_places *a, const struct mkperf_place
                         report_put_difference *put, void *self)
 {
     const struct mkperf_session *s[2] = {&a->session, &b->session};
-    char text[2][SHOWN];
+    char text[2][SHOWN], cores[2][SHOWN];
 
     put_if_different(put, self, "platform", a->session.platform, b->session.platform);
     put_if_different(put, self, "cpu", a->session.cpu, b->session.cpu);
     for (unsigned side = 0; side < 2; side++) {
-        snprintf(text[side], SHOWN, "%u", s[side]->cores);
-    }
-    put_if_different(put, self, "cores", text[0], text[1]);
-    for (unsigned side = 0; side < 2; side++) {
+        snprintf(cores[side], SHOWN, "%u", s[side]->cores);
         snprintf(text[side], SHOWN, "%sjitter%s%s%s, %u frames", s[side]->jitter ? "" : "no ",
                  s[side]->sched ? ", scheduling events" : "",
                  s[side]->selected ? ", some PDs only" : "", s[side]->exact ? ", exact" : "",
                  s[side]->max_frames);
     }
+    put_if_different(put, self, "cores", cores[0], cores[1]);
     put_if_different(put, self, "session", text[0], text[1]);
     for (unsigned i = 0; i < s[0]->nevents * s[1]->nevents; i++) {
         const struct mkperf_event *v[2] = {&s[0]->event[i / s[1]->nevents],
