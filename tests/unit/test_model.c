@@ -185,7 +185,7 @@ static void children_are_found_by_their_ids(void **state)
     static const struct mkperf_image image = {
         .n = 3,
         .program = {{.thread = 1, .parent = -1, .name = "a"},
-                    {.thread = MKPERF_THREAD_CHILD(0, 5), .name = "b", .passive = true},
+                    {.thread = MKPERF_THREAD_CHILD(0, 5), .name = "b", .scheduling.passive = true},
                     {.thread = MKPERF_THREAD_CHILD(0, 6), .name = "c"}}};
     struct mkperf_error e;
     struct mkperf_pds *p;
