@@ -66,15 +66,10 @@ static bool steady(const struct observing *t, unsigned i)
            pd->scheduling.cpu == t->profiler->scheduling.cpu && !stops;
 }
 
-/* Stores the ends of channel i if its end `side` may make protected calls on it. Returns false if
- * it may not. */
-static bool call_of(const struct observing *t, unsigned i, unsigned side,
-                    const struct mkperf_system_end **caller,
-                    const struct mkperf_system_end **callee)
+/* Returns end i of all channels; the other end of its channel is i ^ 1. */
+static const struct mkperf_system_end *end_of(const struct observing *t, unsigned i)
 {
-    *caller = &t->system->channel[i].end[side];
-    *callee = &t->system->channel[i].end[1 - side];
-    return (*caller)->pp;
+    return &t->system->channel[i / 2].end[i % 2];
 }
 
 /* Returns whether registers prove which PD's call that PD is serving: it takes calls at once, and the PDs that may call it are
@@ -83,14 +78,14 @@ static bool call_of(const struct observing *t, unsigned i, unsigned side,
 static bool callers_provable(const struct observing *t, unsigned pd)
 {
     uint64_t reached = UINT64_C(1) << pd, before;
-    const struct mkperf_system_end *caller, *callee;
     bool provable = pd != t->index;
 
     do {
         before = reached;
         for (unsigned i = 0; i < 2 * t->system->nchannels; i++) {
-            if (call_of(t, i / 2, i % 2, &caller, &callee) && (reached >> caller->pd & 1) != 0) {
-                reached |= UINT64_C(1) << callee->pd;
+            const struct mkperf_system_end *caller = end_of(t, i);
+            if (caller->pp && (reached >> caller->pd & 1) != 0) {
+                reached |= UINT64_C(1) << end_of(t, i ^ 1)->pd;
             }
         }
     } while (reached != before);
@@ -98,7 +93,8 @@ static bool callers_provable(const struct observing *t, unsigned pd)
         provable = (reached >> i & 1) == 0 || steady(t, i);
     }
     for (unsigned i = 0; i < 2 * t->system->nchannels && provable; i++) {
-        provable = !call_of(t, i / 2, i % 2, &caller, &callee) || callee->pd != pd ||
+        const struct mkperf_system_end *caller = end_of(t, i);
+        provable = !caller->pp || end_of(t, i ^ 1)->pd != pd ||
                    (observable(t, caller->pd) && steady(t, caller->pd));
     }
     return provable;
@@ -154,11 +150,11 @@ static enum mkperf_status send_pd(struct observing *t, unsigned i, struct mkperf
         }
         const pb_size_t calls = sizeof o.call / sizeof *o.call;
         for (; ends_done < ends && o.call_count < calls; ends_done++) {
-            const struct mkperf_system_end *caller, *callee;
-            if (call_of(t, ends_done / 2, ends_done % 2, &caller, &callee) && caller->pd == i &&
-                callers_provable(t, callee->pd)) {
+            const struct mkperf_system_end *caller = end_of(t, ends_done);
+            unsigned callee = end_of(t, ends_done ^ 1)->pd;
+            if (caller->pp && caller->pd == i && callers_provable(t, callee)) {
                 o.call[o.call_count++] = (mkperf_ObservedCall){
-                    .channel = caller->id, .thread = t->system->pd[callee->pd].thread + 2};
+                    .channel = caller->id, .thread = t->system->pd[callee].thread + 2};
             }
         }
         if (ask_part(t, &o, e) != MKPERF_OK) {

@@ -27,18 +27,18 @@ void mkperf_chain_prepare(struct mkperf_chain_forms *c, uint32_t pd, uint64_t lr
             if (i + 1 >= n) {
                 break;
             }
-            owner = lookup->find(lookup->self, frame[++i]);
+            owner = lookup->find(lookup->pds, frame[++i]);
         } else if (frame[i] == MKPERF_FRAME_CALLER) {
             if (i + CALLER_WORDS >= n) {
                 break;
             }
             /* A caller in another PD, which waits in its system call: its identity, lr and pc. */
             uint64_t caller_lr = frame[i + 2], pc = frame[i + 3];
-            owner = lookup->find(lookup->self, frame[i + 1]);
+            owner = lookup->find(lookup->pds, frame[i + 1]);
             i += CALLER_WORDS;
             add_frame(plain, pc, owner);
             if (caller_lr != 0) { /* 0: the target has added it, or there is none */
-                enum mkperf_lr is = lookup->decide(lookup->self, owner, pc - CALL_BYTES);
+                enum mkperf_lr is = lookup->decide(lookup->pds, owner, pc - CALL_BYTES);
                 c->unrepaired |= is == MKPERF_LR_UNKNOWN;
                 if (is == MKPERF_LR_YES) {
                     add_frame(plain, caller_lr, owner);

@@ -11,19 +11,21 @@
 
 #include "model.h"
 
+struct mkperf_pds;
+
 /* A chain in its two forms: as it arrived, and with the link register in front. */
 struct mkperf_chain_forms {
     struct mkperf_chain plain, repaired;
     bool unrepaired; /* a caller in another PD may lack its own caller */
 };
 
-/* Functions of the caller that mkperf_chain_prepare needs; `self` is passed to both. */
+/* Functions that mkperf_chain_prepare needs; `pds` is passed to both. */
 struct mkperf_chain_lookup {
-    /* Returns the id of the PD with that thread identity. */
-    uint32_t (*find)(void *self, uint64_t thread);
+    /* Returns the id of the PD with that thread identity, as mkperf_pds_find. */
+    uint32_t (*find)(struct mkperf_pds *pds, uint64_t thread);
     /* Returns whether the link register holds the caller of the function at pc of PD `pd`. */
-    enum mkperf_lr (*decide)(void *self, uint32_t pd, uint64_t pc);
-    void *self;
+    enum mkperf_lr (*decide)(const struct mkperf_pds *pds, uint32_t pd, uint64_t pc);
+    struct mkperf_pds *pds;
 };
 
 /*

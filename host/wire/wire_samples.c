@@ -6,18 +6,9 @@
  */
 #include "wire_internal.h"
 
-static uint32_t find_pd(void *self, uint64_t thread)
+static enum mkperf_lr decide_lr(const struct mkperf_pds *pds, uint32_t pd, uint64_t pc)
 {
-    const struct mkperf_stream *s = self;
-
-    return mkperf_pds_find(s->config.pds, thread);
-}
-
-static enum mkperf_lr decide_lr(void *self, uint32_t pd, uint64_t pc)
-{
-    const struct mkperf_stream *s = self;
-
-    return mkperf_lr_is_caller(s->config.pds->module[pd], pc);
+    return mkperf_lr_is_caller(pds->module[pd], pc);
 }
 
 /*
@@ -26,7 +17,7 @@ static enum mkperf_lr decide_lr(void *self, uint32_t pd, uint64_t pc)
  */
 static bool define_until(struct mkperf_stream *s, unsigned i, unsigned *next, unsigned *decoded)
 {
-    const struct mkperf_chain_lookup lookup = {find_pd, decide_lr, s};
+    const struct mkperf_chain_lookup lookup = {mkperf_pds_find, decide_lr, s->config.pds};
     const struct mkperf_batch *b = &s->batch;
     mkperf_Chain *c = &s->chains.definition;
 

@@ -175,15 +175,15 @@ static const uint64_t *sample(void)
     return w;
 }
 
-static uint32_t find(void *self, uint64_t identity)
+static uint32_t find(struct mkperf_pds *pds, uint64_t identity)
 {
-    (void)self;
+    (void)pds;
     return (uint32_t)identity;
 }
 
-static enum mkperf_lr leaf(void *self, uint32_t pd, uint64_t pc)
+static enum mkperf_lr leaf(const struct mkperf_pds *pds, uint32_t pd, uint64_t pc)
 {
-    (void)self;
+    (void)pds;
     (void)pc;
     return pd % 2 == 0 ? MKPERF_LR_YES : MKPERF_LR_NO; /* threads 1, 3, ... */
 }

@@ -230,16 +230,16 @@ static void unknown_threads_are_bounded(void **state)
     mkperf_pds_free(p);
 }
 
-static uint32_t find(void *self, uint64_t thread)
+static uint32_t find(struct mkperf_pds *pds, uint64_t thread)
 {
-    (void)self;
+    (void)pds;
     return (uint32_t)thread + 100;
 }
 
 /* Of functions at even addresses the link register holds the caller; PD 108 has no ELF. */
-static enum mkperf_lr leaf_at(void *self, uint32_t pd, uint64_t pc)
+static enum mkperf_lr leaf_at(const struct mkperf_pds *pds, uint32_t pd, uint64_t pc)
 {
-    (void)self;
+    (void)pds;
     return pd == 108 ? MKPERF_LR_UNKNOWN : pc / 4 % 2 == 0 ? MKPERF_LR_YES : MKPERF_LR_NO;
 }
 
