@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: texts and lines of a file for each core's part of a recording, and for the fill of the output ring. See figures.h. */
+/* Owns: texts about each core's part of a recording, and the fill of the output ring. See figures.h. */
 #include "figures.h"
 
 #include "base/args.h"
@@ -52,49 +52,6 @@ void mkperf_cores_print(const struct mkperf_totals *t, const char *first, const 
         }
         fputc('\n', out);
     }
-}
-
-void mkperf_cores_write(const struct mkperf_totals *t, FILE *out)
-{
-    for (unsigned i = 0; i < t->ncores && t->ncores > 1; i++) {
-        const struct mkperf_core *c = &t->core[i];
-
-        fprintf(out, "core %u %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, i, (int)c->state,
-                c->samples, c->late_events, c->began_ns, c->ended_ns);
-        for (unsigned k = 0; k < MKPERF_LOST_PLACES; k++) {
-            fprintf(out, " %" PRIu64, c->lost[k]);
-        }
-        fprintf(out, " %" PRIu64 "\n", c->late_answers);
-    }
-}
-
-bool mkperf_cores_line(struct mkperf_totals *t, const char *key, const char *value)
-{
-    enum { FIRST = 6, NUMBERS = FIRST + MKPERF_LOST_PLACES + 1 }; /* an older mkperf wrote fewer */
-    uint64_t v[NUMBERS] = {0};
-    unsigned n = 0;
-
-    if (strcmp(key, "core") != 0) {
-        return false;
-    }
-    for (char *end; n < NUMBERS; n++, value = end) {
-        v[n] = strtoull(value, &end, 10);
-        if (end == value) {
-            break;
-        }
-    }
-    if (n >= FIRST && v[0] < MKPERF_MAX_CORES && v[1] <= MKPERF_CORE_ABSENT) {
-        struct mkperf_core *c = &t->core[v[0]];
-        *c = (struct mkperf_core){.state = (enum mkperf_core_state)v[1],
-                                  .samples = v[2],
-                                  .late_events = v[3],
-                                  .began_ns = v[4],
-                                  .ended_ns = v[5],
-                                  .late_answers = v[NUMBERS - 1]};
-        memcpy(c->lost, v + FIRST, sizeof c->lost);
-        t->ncores = v[0] >= t->ncores ? (unsigned)v[0] + 1 : t->ncores;
-    }
-    return true;
 }
 
 uint32_t mkperf_session_cores(const struct mkperf_session *s)
@@ -214,29 +171,4 @@ void mkperf_fill_text(const struct mkperf_fill *f, char *text, size_t n)
 {
     snprintf(text, n, "at most %" PRIu64 " of %" PRIu64 " bytes (%.1f %%)", f->peak, f->size,
              mkperf_percent(f->peak, f->size));
-}
-
-void mkperf_fill_write(const struct mkperf_fill *f, FILE *out)
-{
-    if (f->size == 0) {
-        return;
-    }
-    fprintf(out, "ring_bytes %" PRIu64 "\nring_peak %" PRIu64 "\n", f->size, f->peak);
-    for (uint32_t i = 0; i < f->n; i++) {
-        fprintf(out, "ring_fill %" PRIu64 " %" PRIu64 "\n", f->point[i].time_ns, f->point[i].bytes);
-    }
-}
-
-void mkperf_fill_line(struct mkperf_fill *f, const char *key, const char *value)
-{
-    char *end;
-    uint64_t number = strtoull(value, &end, 10);
-
-    if (strcmp(key, "ring_bytes") == 0) {
-        f->size = number;
-    } else if (strcmp(key, "ring_peak") == 0) {
-        f->peak = number;
-    } else if (strcmp(key, "ring_fill") == 0 && f->n < MKPERF_FILL_POINTS) {
-        f->point[f->n++] = (struct mkperf_fill_point){number, strtoull(end, NULL, 10)};
-    }
 }

@@ -96,11 +96,6 @@ const char *mkperf_core_problem(const struct mkperf_core *core,
 void mkperf_cores_print(const struct mkperf_totals *t, const char *first, const char *rest,
                         FILE *out);
 
-/* Writes the cores as lines `key value` for perf.data. The second function reads such a line; it returns false for
- * other lines. */
-void mkperf_cores_write(const struct mkperf_totals *t, FILE *out);
-bool mkperf_cores_line(struct mkperf_totals *t, const char *key, const char *value);
-
 /* Returns the cores that a session samples, as a mask, or 0 if they are not known or are more than a mask has. */
 uint32_t mkperf_session_cores(const struct mkperf_session *s);
 
@@ -125,10 +120,6 @@ void mkperf_fill_add(struct mkperf_fill *f, uint64_t time_ns, uint64_t bytes, ui
 
 /* Writes the peak into text: "at most 1024 of 65536 bytes (1.6 %)". */
 void mkperf_fill_text(const struct mkperf_fill *f, char *text, size_t n);
-
-/* Writes the points as lines `key value` for perf.data. The second function reads such a line and ignores other keys. */
-void mkperf_fill_write(const struct mkperf_fill *f, FILE *out);
-void mkperf_fill_line(struct mkperf_fill *f, const char *key, const char *value);
 
 /* ---- warnings: what a reader must know to trust the numbers (warnings.c) ---- */
 
@@ -178,17 +169,10 @@ struct mkperf_pd_counts {
 /* Adds a count to that of its PD and event. What does not fit is omitted, and the comparison then shows it. */
 void mkperf_pd_counts_add(struct mkperf_pd_counts *c, const struct mkperf_pd_count *count);
 
-/* Writes the counts as lines `key value` for perf.data. The second function reads the value of such
- * a line. */
-#define MKPERF_PD_COUNT_KEY "user_count"
-void mkperf_pd_counts_write(const struct mkperf_pd_counts *c, FILE *f);
-void mkperf_pd_counts_line(struct mkperf_pd_counts *c, const char *value);
-
 /*
  * Calls and notifications between PDs, and other software events of a session.
  *
- * Owns: the form in memory, and that of the lines in which a perf.data file carries it among
- * mkperf's own totals.
+ * Owns: the form in memory.
  */
 
 enum { MKPERF_INTERACTION_NAME = 64 };
@@ -239,12 +223,5 @@ void mkperf_interactions_add_pd(struct mkperf_interactions *i, const struct mkpe
 /* Returns how many events of the kind (calls or notifications) are in no edge. */
 uint64_t mkperf_interactions_unplaced(const struct mkperf_interactions *i,
                                       enum mkperf_soft_kind kind);
-
-/* Keys of interactions begin with it, and no other keys do. */
-#define MKPERF_INTERACTIONS_KEYS "soft_"
-/* Writes the interactions as lines `key value`. The second function reads one such line; it returns
- * false for other keys. */
-void mkperf_interactions_write(const struct mkperf_interactions *i, FILE *f);
-bool mkperf_interactions_line(struct mkperf_interactions *i, const char *key, const char *value);
 
 #endif

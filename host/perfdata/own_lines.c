@@ -30,34 +30,26 @@ static bool read_counted(struct perfin_session *s, const char *text)
     return true;
 }
 
-/* user_count EVENT OWN COUNT PD */
-static bool read_count(struct perfin_session *s, const char *text)
-{
-    if (s->counts == NULL) {
-        s->totals.counts = s->counts = mkperf_xcalloc(1, sizeof *s->counts);
-    }
-    mkperf_pd_counts_line(s->counts, text);
-    return true;
-}
-
 /* ---- the table of lines ---- */
 
 enum form {
     END,
     NUMBER, /* also a bool */
+    NEWER,  /* a number that older files do not have */
     HEXADECIMAL,
     PRESENT,   /* a bool, which is true if there is such a line */
     WORD,      /* a text whose blanks become '?' */
     OPTIONAL,  /* a word, "-" for NULL */
     TEXT,      /* the rest of the line */
     NAME,      /* the rest of the line, in an array */
+    TABBED,    /* a text in an array; a tab follows */
     BUILD_ID,  /* an id that is not derived */
     CONTENT,   /* an id that is derived */
     KERNEL_ID, /* the id of a kernel that is not derived; empty if a kernel has none */
     NOTHING,   /* no value, behind the last one */
 };
 
-enum { FIELDS = 10 };
+enum { FIELDS = 12 };
 
 struct field {
     enum form form;
@@ -71,6 +63,10 @@ struct field {
 #define EVENT(form, member) MEMBER(form, mkperf_event, member)
 #define QUEUE(form, member) MEMBER(form, mkperf_queue, member)
 #define SUSPECT(form, member) MEMBER(form, mkperf_suspect, member)
+#define CORE(form, member) MEMBER(form, mkperf_core, member)
+#define ALL(form, member) MEMBER(form, mkperf_interactions, member)
+#define SOFT(form, member) MEMBER(form, mkperf_soft_counts, member)
+#define COUNT(form, member) MEMBER(form, mkperf_pd_count, member)
 
 /* The lines of a structure in the order in which they are written. */
 static const struct row {
@@ -119,10 +115,26 @@ static const struct row {
     {"complete", OF_TOTALS, true, {MEMBER(NUMBER, mkperf_totals, complete)}, NULL},
     {.key = "sched", .owner = OF_TOTALS, .read = read_sched_line},
     {.key = "counted", .owner = OF_TOTALS, .read = read_counted},
-    {.key = MKPERF_PD_COUNT_KEY, .owner = OF_TOTALS, .read = read_count},
+    {"core", OF_CORE, true, {CORE(NUMBER, state), CORE(NUMBER, samples), CORE(NUMBER, late_events), CORE(NUMBER, began_ns),
+                             CORE(NUMBER, ended_ns), CORE(NEWER, lost[0]), CORE(NEWER, lost[1]), CORE(NEWER, lost[2]),
+                             CORE(NEWER, lost[3]), CORE(NEWER, lost[4]), CORE(NEWER, late_answers)}, NULL},
+    {"ring_bytes", OF_FILL, true, {MEMBER(NUMBER, mkperf_fill, size)}, NULL},
+    {"ring_peak", OF_FILL, true, {MEMBER(NUMBER, mkperf_fill, peak)}, NULL},
+    {"ring_fill", OF_FILL_POINT, true, {MEMBER(NUMBER, mkperf_fill_point, time_ns), MEMBER(NUMBER, mkperf_fill_point, bytes)}, NULL},
+    {"soft_ns", OF_INTERACTIONS, true, {ALL(NUMBER, ns)}, NULL},
+    {"soft_dropped", OF_INTERACTIONS, true, {ALL(NUMBER, records_dropped)}, NULL},
+    {"soft_total", OF_INTERACTIONS, true, {ALL(NUMBER, total[0]), ALL(NUMBER, total[1]), ALL(NUMBER, total[2]), ALL(NUMBER, total[3])}, NULL},
+    {"soft_edge", OF_EDGE, true, {MEMBER(NUMBER, mkperf_interaction, calls), MEMBER(NUMBER, mkperf_interaction, notifications),
+                                  MEMBER(TABBED, mkperf_interaction, from), MEMBER(NAME, mkperf_interaction, to)}, NULL},
+    {"soft_pd", OF_SOFT, true, {SOFT(NUMBER, count[0]), SOFT(NUMBER, count[1]), SOFT(NUMBER, count[2]), SOFT(NUMBER, count[3]),
+                                SOFT(NAME, pd)}, NULL},
+    {"soft_stack", OF_SOFT, false, {SOFT(NUMBER, stack.least), SOFT(NUMBER, stack.bottom), SOFT(NUMBER, stack.top),
+                                    SOFT(NUMBER, stack.lowest), SOFT(NAME, pd)}, NULL},
+    {"user_count", OF_COUNT, true, {COUNT(NUMBER, event), COUNT(NUMBER, own), COUNT(NUMBER, user), COUNT(NAME, pd)}, NULL},
     {.key = NULL},
 };
 /* clang-format on */
+_Static_assert(MKPERF_LOST_PLACES == 5 && MKPERF_SOFT_KINDS == 4, "the rows have all elements");
 
 /* Returns the text of a value; NULL: there is none. It may be in `room`. */
 static const char *value_of(const struct field *v, const void *owner,
@@ -138,6 +150,8 @@ static const char *value_of(const struct field *v, const void *owner,
         return *(const char *const *)at;
     case NAME:
         return *(const char *)at != '\0' ? at : NULL;
+    case TABBED:
+        return at;
     case KERNEL_ID:
         if ((id->n == 0 || id->derived) && ((const struct mkperf_session *)owner)->kernel_elf) {
             return "";
@@ -168,14 +182,14 @@ void perfdata_lines_write(FILE *f, enum perfdata_owner owner, unsigned number, c
             continue;
         }
         fputs(row->key, f);
-        if (owner > OF_TOTALS) {
+        if (owner >= OF_PD) {
             fprintf(f, " %u", number);
         }
         for (const struct field *v = row->field; v->form != END; v++) {
             bool word = v->form == WORD || v->form == OPTIONAL;
             text = v->form != PRESENT ? value_of(v, of, room) : NULL;
             text = text == NULL || *text == '\0' ? word ? "-" : "" : text;
-            fputs(v->form != PRESENT ? " " : "", f);
+            fputs(v->form == PRESENT ? "" : v > row->field && v[-1].form == TABBED ? "\t" : " ", f);
             for (; *text != '\0'; text++) { /* it must remain one line, and one word */
                 fputc((unsigned char)*text < ' ' + word ? '?' : *text, f);
             }
@@ -198,14 +212,16 @@ static bool read_fields(const struct row *row, const char *text, void *owner)
     }
     for (const struct field *v = row->field; words >= needed && v->form != END; v++) {
         void *to = (char *)owner + v->at;
-        size_t n = strcspn(text, v->form == TEXT || v->form == NAME ? "" : " ");
+        size_t n = strcspn(text, v->form == TEXT || v->form == NAME ? ""
+                                 : v->form == TABBED                ? "\t"
+                                                                    : " ");
         uint64_t number = strtoull(text, NULL, v->form == HEXADECIMAL ? 16 : 10);
         if (v->form == PRESENT) {
             *(bool *)to = true;
             continue;
         }
-        if (v->form == NAME) {
-            snprintf(to, v->bytes, "%s", text);
+        if (v->form == NAME || v->form == TABBED) {
+            snprintf(to, v->bytes, "%.*s", (int)n, text);
             mkperf_printable(to);
         } else if (v->form == TEXT || v->form == WORD || v->form == OPTIONAL) {
             if (v->form != OPTIONAL || n != 1 || *text != '-') {
@@ -228,17 +244,18 @@ static bool read_fields(const struct row *row, const char *text, void *owner)
         } else if (v->bytes == sizeof(uint64_t)) {
             *(uint64_t *)to = number;
         }
-        text += n + (text[n] == ' ');
+        text += n + (text[n] != '\0');
     }
     return words >= needed;
 }
 
-/* Reads a line about the PD, event, queue or suspect of a number. Returns false if the file has more than fits. */
+/* Reads a line about the PD, event, queue, suspect or core of a number. Returns false if the file has more than fits. */
 static bool read_numbered(struct perfin_session *s, const struct row *row, unsigned long number,
                           const char *text)
 {
     struct mkperf_suspect suspect = {.pd = (uint32_t)number};
     struct mkperf_event event = {.code = 0};
+    struct mkperf_core core = {.samples = 0};
     unsigned queues = s->model.nqueues;
     struct perfin_process *process;
 
@@ -263,6 +280,13 @@ static bool read_numbered(struct perfin_session *s, const struct row *row, unsig
         return read_fields(row, text, &s->queue[queues]) &&
                (s->queue[queues].index_bits == 8 || s->queue[queues].index_bits == 16 ||
                 s->queue[queues].index_bits == 32 || s->queue[queues].index_bits == 64);
+    case OF_CORE:
+        if (number < MKPERF_MAX_CORES && read_fields(row, text, &core) &&
+            core.state <= MKPERF_CORE_ABSENT) {
+            s->totals.core[number] = core;
+            s->totals.ncores = number >= s->totals.ncores ? (unsigned)number + 1 : s->totals.ncores;
+        }
+        break;
     case OF_SUSPECT:
         if ((number < MKPERF_PERFDATA_PDS || number == MKPERF_SUSPECT_KERNEL) &&
             s->totals.nsuspects < MKPERF_SUSPECTS && read_fields(row, text, &suspect)) {
@@ -288,35 +312,67 @@ static bool read_numbered(struct perfin_session *s, const struct row *row, unsig
     return true;
 }
 
-/* Reads a line of the session's or the totals' feature. Returns false if it is about one more PD, queue or count than a
- * recording can have. A line with an unknown key is skipped. */
-static bool read_line(struct perfin_session *s, const char *key, const char *text)
+/* Reads a line about one of several fill levels, edges, PDs or counts, or about all interactions. */
+static void read_one_of_several(struct perfin_session *s, const struct row *row, const char *text)
+{
+    struct mkperf_fill *fill = &s->totals.fill;
+    struct mkperf_fill_point point = {.bytes = 0};
+    struct mkperf_interaction edge = {.calls = 0};
+    struct mkperf_soft_counts soft = {.count = {0}};
+    struct mkperf_pd_count count = {.own = false};
+
+    if (row->owner == OF_FILL_POINT && fill->n < MKPERF_FILL_POINTS &&
+        read_fields(row, text, &point)) {
+        fill->point[fill->n++] = point;
+    } else if (row->owner == OF_COUNT && read_fields(row, text, &count) &&
+               count.event < MKPERF_MODEL_EVENTS) {
+        if (s->counts == NULL) {
+            s->totals.counts = s->counts = mkperf_xcalloc(1, sizeof *s->counts);
+        }
+        mkperf_pd_counts_add(s->counts, &count);
+    } else if (row->owner == OF_INTERACTIONS || row->owner == OF_EDGE || row->owner == OF_SOFT) {
+        if (s->interactions == NULL) {
+            s->totals.interactions = s->interactions = mkperf_xcalloc(1, sizeof *s->interactions);
+        }
+        if (row->owner == OF_INTERACTIONS) {
+            read_fields(row, text, s->interactions);
+        } else if (row->owner == OF_EDGE) {
+            if (strchr(text, '\t') != NULL && read_fields(row, text, &edge)) {
+                mkperf_interactions_add(s->interactions, &edge);
+            }
+        } else if (read_fields(row, text, &soft)) {
+            mkperf_interactions_add_pd(s->interactions, &soft);
+        }
+    }
+}
+
+bool perfdata_line_read(struct perfin_session *s, const char *key, const char *text)
 {
     const size_t n = sizeof rows / sizeof *rows - 1;
     size_t i = mkperf_named(rows, n, sizeof *rows, key);
-    struct mkperf_totals *t = &s->totals;
+    const struct row *row = &rows[i];
 
-    if (i < n && rows[i].read != NULL) {
-        return rows[i].read(s, text);
-    }
-    if (i < n && (rows[i].owner == OF_SESSION || rows[i].owner == OF_TOTALS)) {
-        read_fields(&rows[i], text, rows[i].owner == OF_TOTALS ? (void *)t : &s->model);
+    if (i == n) {
+        (void)mkperf_figures_read(&s->totals, key, text);
         return true;
     }
-    if (i < n) {
+    if (row->read != NULL) {
+        return row->read(s, text);
+    }
+    if (row->owner >= OF_PD) {
         char *end;
         unsigned long number = strtoul(text, &end, 10);
-        return end != text ? read_numbered(s, &rows[i], number, end + (*end == ' '))
-                           : rows[i].owner != OF_QUEUE;
+        return end != text ? read_numbered(s, row, number, end + (*end == ' '))
+                           : row->owner != OF_QUEUE;
     }
-    if (strncmp(key, MKPERF_INTERACTIONS_KEYS, sizeof MKPERF_INTERACTIONS_KEYS - 1) == 0) {
-        if (s->interactions == NULL) {
-            t->interactions = s->interactions = mkperf_xcalloc(1, sizeof *s->interactions);
-        }
-        return mkperf_interactions_line(s->interactions, key, text);
-    }
-    if (!mkperf_figures_read(t, key, text) && !mkperf_cores_line(t, key, text)) {
-        mkperf_fill_line(&t->fill, key, text);
+    if (row->owner == OF_SESSION) {
+        read_fields(row, text, &s->model);
+    } else if (row->owner == OF_TOTALS) {
+        read_fields(row, text, &s->totals);
+    } else if (row->owner == OF_FILL) {
+        read_fields(row, text, &s->totals.fill);
+    } else {
+        read_one_of_several(s, row, text);
     }
     return true;
 }
@@ -334,7 +390,7 @@ static enum mkperf_status read_lines(struct perfin_reader *r, unsigned bit, bool
         char *value = strchr(line, ' ');
         if (value != NULL) {
             *value = '\0';
-            fits = read_line(&r->session, line, value + 1);
+            fits = perfdata_line_read(&r->session, line, value + 1);
         }
     }
     return fits ? MKPERF_OK : perfin_bad(&r->bytes, 0, reason, r->e);

@@ -179,8 +179,22 @@ struct mkperf_perfdata {
 /* ---- own_lines.c ---- */
 
 /* The structures that have lines in mkperf's own features. */
-enum perfdata_owner { OF_SESSION, OF_TOTALS, OF_PD, OF_EVENT, OF_QUEUE, OF_SUSPECT };
-/* Writes the lines of a structure of the model. `number` is the value behind their keys, except in those of session and totals. */
+enum perfdata_owner {
+    OF_SESSION,
+    OF_TOTALS,
+    OF_FILL,
+    OF_FILL_POINT,
+    OF_INTERACTIONS,
+    OF_EDGE,
+    OF_SOFT,
+    OF_COUNT,
+    OF_PD, /* lines of this and the following begin with a number */
+    OF_EVENT,
+    OF_QUEUE,
+    OF_SUSPECT,
+    OF_CORE,
+};
+/* Writes the lines of a structure of the model. `number` is the value behind the keys of those that have one. */
 void perfdata_lines_write(FILE *f, enum perfdata_owner owner, unsigned number, const void *of);
 
 /* ---- writer_features.c ---- */
@@ -411,6 +425,10 @@ struct perfin_session {
     uint32_t nprocesses, room;
     uint32_t last; /* the process that was found last, most often the next one too */
 };
+
+/* Reads a line of the session's or the totals' feature. Returns false if it is about one more PD or queue than a recording
+ * can have. A line with an unknown key or with too few values is skipped. */
+bool perfdata_line_read(struct perfin_session *s, const char *key, const char *text);
 
 void perfin_free_session(struct perfin_session *s);
 

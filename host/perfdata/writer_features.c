@@ -63,14 +63,28 @@ void perfdata_totals_add(struct perfdata_features *f, const struct mkperf_totals
         perfdata_lines_write(lines, OF_EVENT, i, &w->session.event[i]);
     }
     mkperf_figures_write(totals, recovered, lines);
-    mkperf_cores_write(totals, lines);
+    for (unsigned i = 0; i < totals->ncores && totals->ncores > 1; i++) {
+        perfdata_lines_write(lines, OF_CORE, i, &totals->core[i]);
+    }
     if (!recovered) {
-        mkperf_fill_write(&totals->fill, lines);
-        if (totals->interactions != NULL) {
-            mkperf_interactions_write(totals->interactions, lines);
+        if (totals->fill.size != 0) {
+            perfdata_lines_write(lines, OF_FILL, 0, &totals->fill);
         }
-        if (totals->counts != NULL) {
-            mkperf_pd_counts_write(totals->counts, lines);
+        for (unsigned i = 0; i < totals->fill.n; i++) {
+            perfdata_lines_write(lines, OF_FILL_POINT, 0, &totals->fill.point[i]);
+        }
+        const struct mkperf_interactions *a = totals->interactions;
+        if (a != NULL) {
+            perfdata_lines_write(lines, OF_INTERACTIONS, 0, a);
+        }
+        for (unsigned i = 0; a != NULL && i < a->nedges; i++) {
+            perfdata_lines_write(lines, OF_EDGE, 0, &a->edge[i]);
+        }
+        for (unsigned i = 0; a != NULL && i < a->npds; i++) {
+            perfdata_lines_write(lines, OF_SOFT, 0, &a->pd[i]);
+        }
+        for (unsigned i = 0; totals->counts != NULL && i < totals->counts->n; i++) {
+            perfdata_lines_write(lines, OF_COUNT, 0, &totals->counts->at[i]);
         }
         for (unsigned i = 0; i < totals->nsuspects; i++) {
             perfdata_lines_write(lines, OF_SUSPECT, totals->suspect[i].pd, &totals->suspect[i]);

@@ -5,6 +5,7 @@
 
 #include "fake_target.h"
 #include "model/figures.h"
+#include "perfdata/perfdata_internal.h"
 #include "recording.h"
 
 static void test_points(void **state)
@@ -38,7 +39,9 @@ static void test_points(void **state)
 
 static void test_lines(void **state)
 {
-    static struct mkperf_fill f, back;
+    static struct mkperf_fill f;
+    static struct perfin_session s;
+    const struct mkperf_fill *back = &s.totals.fill;
     char *text = NULL, *rest = NULL;
     size_t n;
     FILE *out = open_memstream(&text, &n);
@@ -47,24 +50,27 @@ static void test_lines(void **state)
     for (uint64_t i = 0; i < 300; i++) {
         mkperf_fill_add(&f, i * i + 1, i, 1 << 20);
     }
-    mkperf_fill_write(&f, out);
+    perfdata_lines_write(out, OF_FILL, 0, &f);
+    for (unsigned i = 0; i < f.n; i++) {
+        perfdata_lines_write(out, OF_FILL_POINT, 0, &f.point[i]);
+    }
     assert_int_equal(fclose(out), 0);
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         char *value = strchr(line, ' ');
         *value = '\0';
-        mkperf_fill_line(&back, line, value + 1);
-        mkperf_fill_line(&back, "other", value + 1);
+        assert_true(perfdata_line_read(&s, line, value + 1));
+        assert_true(perfdata_line_read(&s, "other", value + 1));
     }
     free(text);
-    assert_int_equal(back.size, f.size);
-    assert_int_equal(back.peak, f.peak);
-    assert_int_equal(back.n, f.n);
-    assert_memory_equal(back.point, f.point, f.n * sizeof *f.point);
+    assert_int_equal(back->size, f.size);
+    assert_int_equal(back->peak, f.peak);
+    assert_int_equal(back->n, f.n);
+    assert_memory_equal(back->point, f.point, f.n * sizeof *f.point);
     for (unsigned i = 0; i < 2 * MKPERF_FILL_POINTS; i++) {
-        mkperf_fill_line(&back, "ring_fill", "1 2"); /* a level above the ring's size */
+        perfdata_line_read(&s, "ring_fill", "1 2"); /* a level above the ring's size */
     }
-    assert_int_equal(back.n, MKPERF_FILL_POINTS);
-    mkperf_fill_line(&back, "ring_fill", "x");
+    assert_int_equal(back->n, MKPERF_FILL_POINTS);
+    perfdata_line_read(&s, "ring_fill", "x");
 }
 
 static void report(struct fake *f, bool running, uint64_t sent, uint64_t peak)

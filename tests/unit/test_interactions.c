@@ -11,9 +11,11 @@
 #include <cmocka.h>
 
 #include "model/figures.h"
+#include "perfdata/perfdata_internal.h"
 #include "report/report.h"
 
-static struct mkperf_interactions a, b;
+static struct mkperf_interactions a;
+static struct perfin_session b;
 
 static void add(const char *from, const char *to, uint64_t calls, uint64_t notifications)
 {
@@ -28,6 +30,7 @@ static int clear(void **state)
 {
     (void)state;
     memset(&a, 0, sizeof a);
+    free(b.interactions);
     memset(&b, 0, sizeof b);
     return 0;
 }
@@ -46,7 +49,13 @@ static char *written(void (*write)(FILE *f))
 
 static void write_lines(FILE *f)
 {
-    mkperf_interactions_write(&a, f);
+    perfdata_lines_write(f, OF_INTERACTIONS, 0, &a);
+    for (unsigned i = 0; i < a.nedges; i++) {
+        perfdata_lines_write(f, OF_EDGE, 0, &a.edge[i]);
+    }
+    for (unsigned i = 0; i < a.npds; i++) {
+        perfdata_lines_write(f, OF_SOFT, 0, &a.pd[i]);
+    }
 }
 
 static void write_dot(FILE *f)
@@ -69,8 +78,7 @@ static void read_lines(char *text)
         char *value = strchr(line, ' ');
         assert_non_null(value);
         *value = '\0';
-        assert_ptr_equal(strstr(line, MKPERF_INTERACTIONS_KEYS), line);
-        assert_true(mkperf_interactions_line(&b, line, value + 1));
+        assert_true(perfdata_line_read(&b, line, value + 1));
     }
 }
 
@@ -92,10 +100,10 @@ static void test_lines_come_back(void **state)
     assert_int_equal(a.npds, 1);
     char *text = written(write_lines);
     read_lines(text);
-    assert_memory_equal(&a, &b, sizeof a);
+    assert_memory_equal(&a, b.interactions, sizeof a);
     free(text);
-    assert_int_equal(mkperf_interactions_unplaced(&b, MKPERF_SOFT_PPCALL), 1);
-    assert_int_equal(mkperf_interactions_unplaced(&b, MKPERF_SOFT_NOTIFICATION), 0);
+    assert_int_equal(mkperf_interactions_unplaced(b.interactions, MKPERF_SOFT_PPCALL), 1);
+    assert_int_equal(mkperf_interactions_unplaced(b.interactions, MKPERF_SOFT_NOTIFICATION), 0);
 }
 
 static void test_bad_lines(void **state)
@@ -106,24 +114,24 @@ static void test_bad_lines(void **state)
 
     (void)state;
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
-        (void)mkperf_interactions_line(&b, "soft_edge", bad[i]);
-        (void)mkperf_interactions_line(&b, "soft_pd", bad[i]);
-        (void)mkperf_interactions_line(&b, "soft_stack", bad[i]);
-        (void)mkperf_interactions_line(&b, "soft_total", bad[i]);
-        (void)mkperf_interactions_line(&b, "soft_ns", bad[i]);
+        (void)perfdata_line_read(&b, "soft_edge", bad[i]);
+        (void)perfdata_line_read(&b, "soft_pd", bad[i]);
+        (void)perfdata_line_read(&b, "soft_stack", bad[i]);
+        (void)perfdata_line_read(&b, "soft_total", bad[i]);
+        (void)perfdata_line_read(&b, "soft_ns", bad[i]);
     }
-    assert_false(mkperf_interactions_line(&b, "edge", "1 2 a\tb"));
-    assert_false(mkperf_interactions_line(&b, "soft_other", "1 2 a\tb"));
+    assert_true(perfdata_line_read(&b, "edge", "1 2 a\tb"));
+    assert_true(perfdata_line_read(&b, "soft_other", "1 2 a\tb"));
     /* More than fit. */
     for (unsigned i = 0; i < 2 * MKPERF_SOFT_EDGES; i++) {
         char line[64];
         snprintf(line, sizeof line, "1 1 from%u\tto", i);
-        assert_true(mkperf_interactions_line(&b, "soft_edge", line));
+        assert_true(perfdata_line_read(&b, "soft_edge", line));
         snprintf(line, sizeof line, "1 1 1 1 pd%u", i);
-        assert_true(mkperf_interactions_line(&b, "soft_pd", line));
+        assert_true(perfdata_line_read(&b, "soft_pd", line));
     }
-    assert_int_equal(b.nedges, MKPERF_SOFT_EDGES);
-    assert_int_equal(b.npds, MKPERF_COUNT_THREADS);
+    assert_int_equal(b.interactions->nedges, MKPERF_SOFT_EDGES);
+    assert_int_equal(b.interactions->npds, MKPERF_COUNT_THREADS);
 }
 
 static void test_reports(void **state)

@@ -14,6 +14,7 @@
 
 #include "model/figures.h"
 #include "model/relays.h"
+#include "perfdata/perfdata_internal.h"
 
 enum { WORK, SERVER, MINE, SELDOM, PDS, PERIOD = 1 << 16, INTERVALS = 4000 };
 static const char *const names[PDS] = {"work", "server", "mine", "seldom"};
@@ -286,7 +287,8 @@ static void none(void **state)
 /* As lines of perf.data, and back. */
 static void lines(void **state)
 {
-    struct mkperf_pd_counts c = {.n = 0}, again = {.n = 0};
+    static struct perfin_session s;
+    struct mkperf_pd_counts c = {.n = 0}, again;
     char text[256], *rest = NULL;
     FILE *f = fmemopen(text, sizeof text, "w");
 
@@ -295,15 +297,19 @@ static void lines(void **state)
     mkperf_pd_counts_add(&c, &(struct mkperf_pd_count){"b", false, 0, 4});
     mkperf_pd_counts_add(&c, &(struct mkperf_pd_count){"b", false, 0, 5});
     assert_int_equal(c.n, 2);
-    mkperf_pd_counts_write(&c, f);
+    for (unsigned i = 0; i < c.n; i++) {
+        perfdata_lines_write(f, OF_COUNT, 0, &c.at[i]);
+    }
     fclose(f);
     for (char *l = strtok_r(text, "\n", &rest); l != NULL; l = strtok_r(NULL, "\n", &rest)) {
-        assert_int_equal(strncmp(l, MKPERF_PD_COUNT_KEY " ", 11), 0);
-        mkperf_pd_counts_line(&again, l + 11);
+        assert_int_equal(strncmp(l, "user_count ", 11), 0);
+        assert_true(perfdata_line_read(&s, "user_count", l + 11));
     }
-    assert_memory_equal(&c, &again, sizeof c);
-    mkperf_pd_counts_line(&again, "32 0 1 x");
-    mkperf_pd_counts_line(&again, "1 0 x");
+    assert_memory_equal(&c, s.counts, sizeof c);
+    perfdata_line_read(&s, "user_count", "32 0 1 x");
+    perfdata_line_read(&s, "user_count", "1 0");
+    again = *s.counts;
+    free(s.counts);
     assert_int_equal(again.n, 2);
     for (unsigned i = 0; i < MKPERF_PD_COUNTS + 1; i++) {
         struct mkperf_pd_count count = {.event = i % 2};
