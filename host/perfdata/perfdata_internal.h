@@ -53,7 +53,6 @@ struct perfdata_compressor {
     struct ZSTD_CCtx_s *stream;
     struct mkperf_outfile *out;
     uint8_t *record; /* room for one compressed record */
-    struct perfdata_compressed counts;
 };
 
 /* Makes *out compress all records that leave its buffer from now on. level: 1 to 22. */

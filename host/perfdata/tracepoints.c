@@ -154,7 +154,6 @@ static void put_sized(FILE *f, const char *text, size_t n)
 char *mkperf_trace_formats(unsigned npoints, size_t *n)
 {
     char *text = NULL;
-    uint32_t systems = 0;
     FILE *f = mkperf_memstream_open(&text, n);
 
     (void)fwrite("\x17\x08\x44tracing", 1, 10, f);
@@ -167,23 +166,15 @@ char *mkperf_trace_formats(unsigned npoints, size_t *n)
     put_text(f, "header_event");
     put_sized(f, header_event, sizeof header_event - 1);
     put_number(f, 0, 4); /* formats of ftrace */
-    for (unsigned i = 0; i < npoints; i++) {
-        systems += i == 0 || points[i].system[0] != points[i - 1].system[0];
-    }
-    put_number(f, systems, 4);
-    for (unsigned first = 0, end; first < npoints; first = end) { /* a system's are neighbours */
-        for (end = first; end < npoints && points[end].system[0] == points[first].system[0];) {
-            end++;
-        }
-        put_text(f, points[first].system);
-        put_number(f, end - first, 4);
-        for (unsigned i = first; i < end; i++) {
-            char *format =
-                mkperf_xprintf("name: %s\nID: %u\nformat:\n" COMMON "%s\nprint fmt: %s\n",
-                               points[i].name, points[i].number, points[i].fields, points[i].print);
-            put_sized(f, format, strlen(format));
-            free(format);
-        }
+    put_number(f, npoints, 4);
+    for (unsigned i = 0; i < npoints; i++) { /* each with its system, and one format of that */
+        char *format = mkperf_xprintf("name: %s\nID: %u\nformat:\n" COMMON "%s\nprint fmt: %s\n",
+                                      points[i].name, points[i].number, points[i].fields,
+                                      points[i].print);
+        put_text(f, points[i].system);
+        put_number(f, 1, 4);
+        put_sized(f, format, strlen(format));
+        free(format);
     }
     put_number(f, 0, 4); /* kallsyms */
     put_number(f, 0, 4); /* printk formats */

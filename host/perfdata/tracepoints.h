@@ -39,7 +39,6 @@ enum { MKPERF_TRACE_ID = 1001 }; /* the id of the first one's samples; the other
 enum mkperf_trace_layout { /* positions in the raw data, and its size */
                            TRACE_COMMON_PID = 4,
                            TRACE_COMM_BYTES = 16,
-                           TRACE_SWITCH_PREV = 24,
                            TRACE_SWITCH_NEXT = 56,
                            TRACE_SWITCH_REASON = 64,
                            TRACE_SWITCH_KNOWN = 68,

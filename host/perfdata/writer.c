@@ -519,7 +519,9 @@ static enum mkperf_status end_file(struct mkperf_perfdata *w, const struct mkper
     if (w->out.stream) {
         perfdata_pipe_features(w);
     } else {
-        perfdata_tail_write(&w->out, w->data_offset, &w->head, &w->compressor.counts);
+        const struct perfdata_compressed counts = {w->out.passed - w->data_offset,
+                                                   w->out.written - w->data_offset};
+        perfdata_tail_write(&w->out, w->data_offset, &w->head, &counts);
     }
     return mkperf_outfile_finish(&w->out, e);
 }

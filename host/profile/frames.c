@@ -46,12 +46,6 @@ enum mkperf_status mkperf_frames_time(struct report_filter *filter, const char *
 enum mkperf_status report_check_names(const struct mkperf_profile *p, const char *path,
                                       const char *pd, const char *event, struct mkperf_error *e)
 {
-    bool has_pd = !pd, has_event = !event;
-    struct mkperf_guess near_pd, near_event;
-    char near[MKPERF_GUESS_TEXT];
-
-    mkperf_guess_begin(&near_pd, pd ? pd : "");
-    mkperf_guess_begin(&near_event, event ? event : "");
     const struct report_filter *f = &p->filter;
     char list[MKPERF_CPU_LIST_TEXT], core[sizeof list + 4] = "", time[128] = "";
     uint64_t passed = 0;
@@ -68,21 +62,24 @@ enum mkperf_status report_check_names(const struct mkperf_profile *p, const char
     if (passed == 0 && p->totals.samples != 0 && (f->cores.given || f->has_time)) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample%s%s", path, core, time);
     }
-    for (uint32_t i = 0; pd && i < p->places.npds; i++) {
-        has_pd |= strcmp(pd, mkperf_profile_pd_name(p, i)) == 0;
-        mkperf_guess_try(&near_pd, mkperf_profile_pd_name(p, i), "");
-    }
-    for (unsigned i = 0; event && i < p->places.session.nevents; i++) {
-        has_event |= strcmp(event, p->places.session.event[i].name) == 0;
-        mkperf_guess_try(&near_event, p->places.session.event[i].name, "");
-    }
-    if (!has_pd) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample of a PD '%s'%s", path, pd,
-                                mkperf_guess_text(&near_pd, near));
-    }
-    if (!has_event) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no event '%s'%s", path, event,
-                                mkperf_guess_text(&near_event, near));
+    for (unsigned events = 0; events < 2; events++) { /* its PDs, then its events */
+        const char *wanted = events ? event : pd;
+        bool has = wanted == NULL;
+        struct mkperf_guess guess;
+        char near[MKPERF_GUESS_TEXT];
+        mkperf_guess_begin(&guess, has ? "" : wanted);
+        for (uint32_t i = 0; !has && i < (events ? p->places.session.nevents : p->places.npds);
+             i++) {
+            const char *name = events ? p->places.session.event[i].name
+                                      : mkperf_profile_pd_name(p, i);
+            has = strcmp(wanted, name) == 0;
+            mkperf_guess_try(&guess, name, "");
+        }
+        if (!has) {
+            return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                    events ? "%s: no event '%s'%s" : "%s: no sample of a PD '%s'%s",
+                                    path, wanted, mkperf_guess_text(&guess, near));
+        }
     }
     return MKPERF_OK;
 }
