@@ -305,9 +305,8 @@ void report_path_text(const struct mkperf_analysis *a, const struct mkperf_path_
 
 size_t report_path_sums(const struct mkperf_path *path, struct report_path_sum **sums)
 {
-    struct report_path_sum *sum = NULL;
+    struct report_path_sum *sum = mkperf_xcalloc(path->n, sizeof *sum);
     struct mkperf_hash keys = {.count = 0};
-    size_t n, room = 0;
 
     for (size_t i = 0; i < path->n; i++) {
         const struct mkperf_path_step *s = &path->step[i];
@@ -315,13 +314,12 @@ size_t report_path_sums(const struct mkperf_path *path, struct report_path_sum *
         const uint64_t key[] = {w->pd, w->state, w->by, w->serving, s->irq_known, s->irq};
         uint32_t k = mkperf_hash_number(&keys, key, sizeof key / sizeof *key);
 
-        MKPERF_GROW(sum, room, (size_t)k + 1);
         if (sum[k].times++ == 0) {
             sum[k].first = i;
         }
         sum[k].ns += w->to - w->from;
     }
-    n = keys.count;
+    size_t n = keys.count;
     mkperf_hash_free(&keys);
     MKPERF_SORT(sum, n, MKPERF_DOWN(sum, ns), MKPERF_UP(sum, first));
     *sums = sum;
