@@ -51,10 +51,9 @@ man_pages() {
     for c in $commands; do
         page=$D/root/usr/share/man/man1/mkperf-$c.1
         mandoc -Tascii "$page" | col -b >"$D/man.txt"
-        "$MKPERF" help "$c" | grep -oE '^  (-[A-Za-z], |    )--[a-z0-9-]+' | grep -oE -- '--[a-z0-9-]+' |
-            while read -r option; do
-                grep -qE -- "(^| )$option( |$|\[)" "$D/man.txt" || { echo "$c $option"; exit 1; }
-            done || return 1
+        tr -s ' [' '\n' <"$D/man.txt" | sort -u >"$D/words"
+        "$MKPERF" help "$c" | sed -nE 's/^  (-[A-Za-z], |    )(--[a-z0-9-]+).*/\2/p' | sort -u | comm -23 - "$D/words" >"$D/absent"
+        [ ! -s "$D/absent" ] || { echo "$c:" && cat "$D/absent"; return 1; }
         grep -q "EXIT STATUS" "$D/man.txt" || return 1
     done
 }
