@@ -423,9 +423,9 @@ enum mkperf_status agent_metrics_serve(struct agent *a, const char *address, str
     if (!mkperf_net_address_parse(address, true, &at)) {
         return mkperf_usage_error(e, "agent", "--metrics %s: want PORT or ADDRESS:PORT", address);
     }
-    if (getaddrinfo(at.host[0] != '\0' ? at.host : "127.0.0.1", at.port, &hints, &list) != 0) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "--metrics %s: no such address", address);
-    }
+    MKPERF_FAIL_IF(
+        getaddrinfo(at.host[0] != '\0' ? at.host : "127.0.0.1", at.port, &hints, &list) != 0, e,
+        MKPERF_ERR_FAILED, "--metrics %s: no such address", address);
     errno = 0;
     a->daemon = view_http.start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO |
                                            (list->ai_family == AF_INET6 ? MHD_USE_IPv6 : 0),

@@ -64,10 +64,8 @@ static void put_text(struct mkperf_put *p, const char *text)
 static enum mkperf_status write_sched_event(struct ctf *c, const struct mkperf_sched *event,
                                             struct mkperf_error *e)
 {
-    if (event->core >= CORES_MAX) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "core %" PRIu32 ": at most %d are supported",
-                                event->core, CORES_MAX);
-    }
+    MKPERF_FAIL_IF(event->core >= CORES_MAX, e, MKPERF_ERR_INPUT,
+                   "core %" PRIu32 ": at most %d are supported", event->core, CORES_MAX);
     struct mkperf_outfile *file = &c->file[event->core];
     if (file->path == NULL) {
         uint8_t header[12];
@@ -150,9 +148,8 @@ static enum mkperf_status ctf_end(struct ctf *c, const struct mkperf_totals *tot
         status = c->file[i].path != NULL ? mkperf_outfile_finish(&c->file[i], e) : MKPERF_OK;
     }
     MKPERF_TRY(status);
-    if (rename(c->partial, c->path) != 0) {
-        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", c->path, strerror(errno));
-    }
+    MKPERF_FAIL_IF(rename(c->partial, c->path) != 0, e, MKPERF_ERR_OUTPUT, "%s: %s", c->path,
+                   strerror(errno));
     c->whole = true;
     return MKPERF_OK;
 }
@@ -188,9 +185,8 @@ static void ctf_free(void *self)
 enum mkperf_status mkperf_ctf_open(const struct mkperf_export *x, struct mkperf_output *out,
                                    struct mkperf_error *e)
 {
-    if (strcmp(x->path, "-") == 0) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "a CTF trace is a directory: -o DIR");
-    }
+    MKPERF_FAIL_IF(strcmp(x->path, "-") == 0, e, MKPERF_ERR_USAGE,
+                   "a CTF trace is a directory: -o DIR");
     DIR *there = opendir(x->path);
     unsigned files = 0;
     while (there != NULL && readdir(there) != NULL) {
@@ -199,13 +195,11 @@ enum mkperf_status mkperf_ctf_open(const struct mkperf_export *x, struct mkperf_
     if (there != NULL) {
         closedir(there);
     }
-    if (files > 2 || (there == NULL && access(x->path, F_OK) == 0)) { /* 2: . and .. */
-        return mkperf_error_set(
-            e, MKPERF_ERR_OUTPUT,
-            "%s: exists already, and a CTF trace is a new directory: remove it, or "
-            "choose another name",
-            x->path);
-    }
+    /* 2: . and .. */
+    MKPERF_FAIL_IF(files > 2 || (there == NULL && access(x->path, F_OK) == 0), e, MKPERF_ERR_OUTPUT,
+                   "%s: exists already, and a CTF trace is a new directory: remove it, or "
+                   "choose another name",
+                   x->path);
     size_t n = strlen(x->path);
     while (n > 1 && x->path[n - 1] == '/') {
         n--;

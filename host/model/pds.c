@@ -100,11 +100,9 @@ static enum mkperf_status add_system(struct mkperf_pds *p, struct mkperf_error *
     const struct mkperf_system *system = p->system;
     unsigned found = 0;
 
-    if (system->npds + system->nvcpus > MKPERF_MAX_PDS / 2) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %u PDs, at most %d are supported",
-                                p->config.system, system->npds + system->nvcpus,
-                                MKPERF_MAX_PDS / 2);
-    }
+    MKPERF_FAIL_IF(system->npds + system->nvcpus > MKPERF_MAX_PDS / 2, e, MKPERF_ERR_INPUT,
+                   "%s: %u PDs, at most %d are supported", p->config.system,
+                   system->npds + system->nvcpus, MKPERF_MAX_PDS / 2);
     for (unsigned i = 0; i < system->npds; i++) {
         const struct mkperf_system_pd *pd = &system->pd[i];
         uint32_t id =
@@ -116,10 +114,9 @@ static enum mkperf_status add_system(struct mkperf_pds *p, struct mkperf_error *
         const struct mkperf_system_vcpu *v = &system->vcpu[i];
         find_guest(p, add_pd(p, v->thread, v->name, system->pd[v->parent].name));
     }
-    if (p->config.elf_path != NULL && found == 0 && system->npds > 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "--elf-path %s: none of the programs of %s",
-                                p->config.elf_path, p->config.system);
-    }
+    MKPERF_FAIL_IF(p->config.elf_path != NULL && found == 0 && system->npds > 0, e,
+                   MKPERF_ERR_INPUT, "--elf-path %s: none of the programs of %s",
+                   p->config.elf_path, p->config.system);
     return MKPERF_OK;
 }
 

@@ -17,13 +17,11 @@ enum mkperf_status perfin_open(struct perfin_bytes *b, const char *path, struct 
     struct stat st;
 
     *b = (struct perfin_bytes){.path = path, .fd = fd};
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
-    }
+    MKPERF_FAIL_IF(fd < 0 || fstat(fd, &st) != 0, e, MKPERF_ERR_INPUT, "%s: %s", path,
+                   strerror(errno));
     b->stream = S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || S_ISCHR(st.st_mode);
-    if (!b->stream && !S_ISREG(st.st_mode)) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: not a regular file", path);
-    }
+    MKPERF_FAIL_IF(!b->stream && !S_ISREG(st.st_mode), e, MKPERF_ERR_INPUT,
+                   "%s: not a regular file", path);
     b->size = b->stream ? UINT64_MAX : (uint64_t)st.st_size;
     b->buffer = mkperf_xcalloc(1, PERFIN_BUFFER);
     return MKPERF_OK;

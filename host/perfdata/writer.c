@@ -280,9 +280,9 @@ static enum mkperf_status begin_file(struct mkperf_perfdata *w,
     /* Samples are in order of time, and events are in order by core, but the two are not in one order. */
     w->unordered = (session->sched || session->nqueues != 0) &&
                    (session->nevents != 0 || session->cores > 1);
-    if ((session->nevents == 0 && !session->sched) || session->nevents > MKPERF_MODEL_EVENTS) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "a session of %u events", session->nevents);
-    }
+    MKPERF_FAIL_IF((session->nevents == 0 && !session->sched) ||
+                       session->nevents > MKPERF_MODEL_EVENTS,
+                   e, MKPERF_ERR_INPUT, "a session of %u events", session->nevents);
     for (unsigned i = 0; i < session->nevents; i++) {
         w->chains[i] = session->max_frames > 0;
     }
@@ -319,9 +319,8 @@ static enum mkperf_status write_start(struct mkperf_perfdata *w, struct mkperf_e
     if (w->began) {
         return MKPERF_OK;
     }
-    if (w->build_ids == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: not begun, or failed", w->out.path);
-    }
+    MKPERF_FAIL_IF(w->build_ids == NULL, e, MKPERF_ERR_OUTPUT, "%s: not begun, or failed",
+                   w->out.path);
     /* Adds only the build id of the last map. If our kernel's ELF had an entry, perf 6.1 would look for its build id everywhere
      * except in the file, and warn. If it were listed as a user's file, perf would not resolve its addresses. */
     build_id_entry(w->build_ids, PERF_RECORD_MISC_KERNEL, DUMMY_NAME, &dummy_build_id);

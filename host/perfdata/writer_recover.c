@@ -99,19 +99,12 @@ static enum mkperf_status recover(struct recovered *k, const char *to, struct mk
     struct perfin_frame *f = &r->frame;
     struct mkperf_outfile out;
 
-    if (r->bytes.stream) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: not a regular file", r->bytes.path);
-    }
+    MKPERF_FAIL_IF(r->bytes.stream, e, MKPERF_ERR_INPUT, "%s: not a regular file", r->bytes.path);
     MKPERF_TRY(perfin_read_frame(&r->bytes, f, true, e));
-    if (f->pipe) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                "%s: it has the layout for pipes and needs no recovery",
-                                r->bytes.path);
-    }
-    if (!f->unfinished) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: it is complete, nothing to do",
-                                r->bytes.path);
-    }
+    MKPERF_FAIL_IF(f->pipe, e, MKPERF_ERR_INPUT,
+                   "%s: it has the layout for pipes and needs no recovery", r->bytes.path);
+    MKPERF_FAIL_IF(!f->unfinished, e, MKPERF_ERR_INPUT, "%s: it is complete, nothing to do",
+                   r->bytes.path);
     if (!f->indexed) {
         return perfin_bad(&r->bytes, f->data.offset, "not a file that mkperf wrote", e);
     }

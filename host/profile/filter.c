@@ -61,10 +61,8 @@ static enum mkperf_status take_time(void *filter, const struct mkperf_given *g)
     } else if (p && *p == ',') {
         p++;
     }
-    if (!p || *p || f->from_ns > f->to_ns) {
-        return mkperf_error_set(g->e, MKPERF_ERR_USAGE,
-                                "--time: want START,STOP in seconds (as in 1.5,2), not '%s'", text);
-    }
+    MKPERF_FAIL_IF(!p || *p || f->from_ns > f->to_ns, g->e, MKPERF_ERR_USAGE,
+                   "--time: want START,STOP in seconds (as in 1.5,2), not '%s'", text);
     return MKPERF_OK;
 }
 

@@ -32,10 +32,8 @@ enum mkperf_status mkperf_frames_time(struct report_filter *filter, const char *
     if (!filter->has_time || !filter->percent) {
         return MKPERF_OK;
     }
-    if (strcmp(path, "-") == 0) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                "--time: percentages need a file, standard input is read once");
-    }
+    MKPERF_FAIL_IF(strcmp(path, "-") == 0, e, MKPERF_ERR_USAGE,
+                   "--time: percentages need a file, standard input is read once");
     MKPERF_TRY(mkperf_input_ask(path, &in, &sink, &question, e));
     double span = t.last_ns > t.first_ns ? (double)(t.last_ns - t.first_ns) : 0;
     filter->from_ns = t.first_ns + (uint64_t)(span * filter->from_percent / 100);
@@ -59,9 +57,8 @@ enum mkperf_status report_check_names(const struct mkperf_profile *p, const char
         snprintf(time, sizeof time, " in that time (the first is at %.9f s, the last at %.9f s)",
                  (double)p->totals.first_ns / 1e9, (double)p->totals.last_ns / 1e9);
     }
-    if (passed == 0 && p->totals.samples != 0 && (f->cores.given || f->has_time)) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample%s%s", path, core, time);
-    }
+    MKPERF_FAIL_IF(passed == 0 && p->totals.samples != 0 && (f->cores.given || f->has_time), e,
+                   MKPERF_ERR_USAGE, "%s: no sample%s%s", path, core, time);
     for (unsigned events = 0; events < 2; events++) { /* its PDs, then its events */
         const char *wanted = events ? event : pd;
         bool has = wanted == NULL;
@@ -75,11 +72,9 @@ enum mkperf_status report_check_names(const struct mkperf_profile *p, const char
             has = strcmp(wanted, name) == 0;
             mkperf_guess_try(&guess, name, "");
         }
-        if (!has) {
-            return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                    events ? "%s: no event '%s'%s" : "%s: no sample of a PD '%s'%s",
-                                    path, wanted, mkperf_guess_text(&guess, near));
-        }
+        MKPERF_FAIL_IF(!has, e, MKPERF_ERR_USAGE,
+                       events ? "%s: no event '%s'%s" : "%s: no sample of a PD '%s'%s", path,
+                       wanted, mkperf_guess_text(&guess, near));
     }
     return MKPERF_OK;
 }

@@ -59,9 +59,7 @@ static enum mkperf_status add_pd(struct mkperf_places *s, const struct mkperf_pd
     MKPERF_GROW(s->pd, s->pd_room, (size_t)pd->id + 1);
     s->npds = s->npds > pd->id ? s->npds : pd->id + 1;
     struct mkperf_places_pd *p = &s->pd[pd->id];
-    if (p->name != NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "PD %s is announced twice", p->name);
-    }
+    MKPERF_FAIL_IF(p->name != NULL, e, MKPERF_ERR_FAILED, "PD %s is announced twice", p->name);
     p->thread = pd->thread;
     p->priority = pd->scheduling.priority;
     p->name = mkperf_xstrdup(pd->name);

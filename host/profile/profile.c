@@ -105,9 +105,8 @@ static enum mkperf_status keep_sample(struct mkperf_profile *p, const struct mkp
     uint64_t key[MKPERF_PROFILE_WORDS_MAX];
     uint32_t slice;
 
-    if (s->event >= MKPERF_MODEL_EVENTS) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "more than %d events", MKPERF_MODEL_EVENTS);
-    }
+    MKPERF_FAIL_IF(s->event >= MKPERF_MODEL_EVENTS, e, MKPERF_ERR_FAILED, "more than %d events",
+                   MKPERF_MODEL_EVENTS);
     if (!report_filter_passes(&p->filter, s->time_ns, s->core)) {
         return MKPERF_OK;
     }
@@ -210,16 +209,14 @@ static enum mkperf_status begin_profile(struct mkperf_profile *p, const struct m
 
     p->off_cpu_event = mkperf_off_cpu_event(&session);
     p->made = p->runs || (p->off_cpu && p->off_cpu_event == MKPERF_MODEL_EVENTS);
-    if ((p->made || p->latency) && !session.sched) {
-        return mkperf_error_set(
-            e, MKPERF_ERR_INPUT, "%s",
-            p->runs   ? "no scheduling events were recorded, by which to know how long each PD ran "
-                        "(mkperf record --sched)"
-            : p->made ? "neither samples of blocked threads nor scheduling events were recorded "
-                        "(mkperf record --off-cpu)"
-                      : "no scheduling events were recorded, by which to know how many cores "
-                        "worked (mkperf record --sched)");
-    }
+    MKPERF_FAIL_IF(
+        (p->made || p->latency) && !session.sched, e, MKPERF_ERR_INPUT, "%s",
+        p->runs   ? "no scheduling events were recorded, by which to know how long each PD ran "
+                    "(mkperf record --sched)"
+        : p->made ? "neither samples of blocked threads nor scheduling events were recorded "
+                    "(mkperf record --off-cpu)"
+                  : "no scheduling events were recorded, by which to know how many cores "
+                    "worked (mkperf record --sched)");
     if (p->made) { /* samples are made from scheduling events */
         session.nevents = 1;
         session.event[0] = (struct mkperf_event){.user = true, .kernel = true, .period = 1};

@@ -143,10 +143,8 @@ static enum mkperf_status read_side(struct report_comparison *d, const char *pat
     d->run[side] = mkperf_xcalloc(REPORT_RUNS, sizeof *d->run[side]);
     do {
         size_t n = strcspn(at, ",");
-        if (d->runs[side] == REPORT_RUNS) {
-            return mkperf_error_set(e, MKPERF_ERR_USAGE, "more than %d recordings at %s",
-                                    REPORT_RUNS, at);
-        }
+        MKPERF_FAIL_IF(d->runs[side] == REPORT_RUNS, e, MKPERF_ERR_USAGE,
+                       "more than %d recordings at %s", REPORT_RUNS, at);
         struct report_run *r = &d->run[side][d->runs[side]++];
         r->path = mkperf_xprintf("%.*s", (int)n, at);
         r->profile.leaves_only = true;
@@ -166,12 +164,11 @@ static enum mkperf_status read_side(struct report_comparison *d, const char *pat
                                           : mkperf_error_set(e, MKPERF_ERR_INPUT, "%s has %s '%s'",
                                                              r->path, units[kind].missing, name);
         }
-        if (d->latency && (r->profile.sched == NULL || r->profile.sched->events == 0)) {
-            return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                    "%s has no scheduling events, by which latencies are known "
-                                    "(mkperf record --sched)",
-                                    r->path);
-        }
+        MKPERF_FAIL_IF(d->latency && (r->profile.sched == NULL || r->profile.sched->events == 0), e,
+                       MKPERF_ERR_INPUT,
+                       "%s has no scheduling events, by which latencies are known "
+                       "(mkperf record --sched)",
+                       r->path);
         at += n;
     } while (*at++ == ',');
     return MKPERF_OK;
@@ -196,12 +193,10 @@ enum mkperf_status report_comparison_read(struct report_comparison *d,
     for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
         for (unsigned i = 0; i < d->runs[side]; i++) {
             d->exact &= d->run[side][i].profile.places.session.exact;
-            if (wanted && !d->exact) {
-                return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                        "%s has samples, which are estimates: mkperf exact "
-                                        "records counts",
-                                        d->run[side][i].path);
-            }
+            MKPERF_FAIL_IF(wanted && !d->exact, e, MKPERF_ERR_INPUT,
+                           "%s has samples, which are estimates: mkperf exact "
+                           "records counts",
+                           d->run[side][i].path);
         }
     }
     return MKPERF_OK;

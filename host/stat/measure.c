@@ -104,11 +104,10 @@ static enum mkperf_status read_counts(struct stat_measure *s, bool all, struct m
             return MKPERF_OK;
         }
         MKPERF_TRY(mkperf_recorder_refused(r, e));
-        if (!counts || c->part != part || c->parts > MKPERF_MAX_PARTS ||
-            c->events_count > STAT_EVENTS) {
-            return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: an answer that is not to GetCounts",
-                                    r->options.link.target);
-        }
+        MKPERF_FAIL_IF(!counts || c->part != part || c->parts > MKPERF_MAX_PARTS ||
+                           c->events_count > STAT_EVENTS,
+                       e, MKPERF_ERR_INPUT, "%s: an answer that is not to GetCounts",
+                       r->options.link.target);
         if (part == 0) {
             parts = all ? c->parts : 1;
             stat_begin(&s->work, c);
@@ -237,9 +236,8 @@ static enum mkperf_status receive_samples(struct stat_measure *s, struct mkperf_
     struct mkperf_recorder *r = &s->recorder;
     bool *counts = &r->options.configure.per_pd;
 
-    if (s->interval_ms != 0 || s->runs > 1) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "stat: -I and -r need counts, not estimates");
-    }
+    MKPERF_FAIL_IF(s->interval_ms != 0 || s->runs > 1, e, MKPERF_ERR_USAGE,
+                   "stat: -I and -r need counts, not estimates");
 
     memset(&s->work, 0, sizeof s->work);
     s->first_ns = s->last_ns = 0;
@@ -358,10 +356,8 @@ enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
             }
         }
         if (s->ended) {
-            if (s->estimate ? s->first_ns == 0 : s->work.rows == 0) {
-                return mkperf_error_set(e, MKPERF_ERR_REFUSED,
-                                        "the session was ended before anything was counted");
-            }
+            MKPERF_FAIL_IF(s->estimate ? s->first_ns == 0 : s->work.rows == 0, e,
+                           MKPERF_ERR_REFUSED, "the session was ended before anything was counted");
             fprintf(stderr, "mkperf: the session was ended %s after %.3f s: ",
                     s->recorder.watching ? "by another host" : "on the target", s->work.seconds);
             fprintf(stderr,

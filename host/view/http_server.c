@@ -92,9 +92,8 @@ enum mkperf_status view_server_start(struct view_server *s, struct mkperf_error 
     uint8_t random[VIEW_TOKEN / 2];
 
     MKPERF_TRY(view_http_load(e));
-    if (getrandom(random, sizeof random, 0) != sizeof random) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "no random numbers: %s", strerror(errno));
-    }
+    MKPERF_FAIL_IF(getrandom(random, sizeof random, 0) != sizeof random, e, MKPERF_ERR_FAILED,
+                   "no random numbers: %s", strerror(errno));
     mkperf_hex(random, sizeof random, s->token);
     errno = 0;
     s->daemon = view_http.start_daemon(
@@ -102,10 +101,8 @@ enum mkperf_status view_server_start(struct view_server *s, struct mkperf_error 
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)VIEW_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
         MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_END);
-    if (!s->daemon) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "127.0.0.1:%u: cannot listen: %s", s->port,
-                                errno ? strerror(errno) : "is the port taken?");
-    }
+    MKPERF_FAIL_IF(!s->daemon, e, MKPERF_ERR_FAILED, "127.0.0.1:%u: cannot listen: %s", s->port,
+                   errno ? strerror(errno) : "is the port taken?");
     info = view_http.get_daemon_info(s->daemon, MHD_DAEMON_INFO_BIND_PORT);
     s->port = info ? info->port : s->port;
     return MKPERF_OK;
