@@ -110,8 +110,7 @@ static enum mkperf_status read_perf(const char *path, int fd, const struct mkper
                                     const struct mkperf_sink *sink, struct mkperf_error *e)
 {
     (void)in;
-    close(fd); /* its reader opens files by itself, because recovery uses that, too */
-    return mkperf_perfdata_read(path, sink, e);
+    return mkperf_perfdata_read(path, fd, sink, e);
 }
 
 static const struct {
@@ -155,6 +154,11 @@ static int open_input(const char *path, const char *from, unsigned *format, stru
     int fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0 && from != NULL) {
         return fd;
+    }
+    if (fd >= 0 && lseek(fd, 0, SEEK_SET) != 0) {
+        close(fd);
+        mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: a pipe: --from must give its format", path);
+        return -1;
     }
     ssize_t n = fd >= 0 ? read(fd, head, sizeof head) : -1;
     const char *why = n < 0    ? strerror(errno)

@@ -237,11 +237,13 @@ static inline uint64_t mkperf_perfdata_unslid(uint32_t *pd, uint64_t addr)
 
 /*
  * Reads the file (standard input if it is called "-") into sink, from begin to end (abandon on
- * error). What is passed lives until end has returned. `samples` and `lost` of the totals are at
+ * error). fd: the file, if it is open already, which is closed in the end; or -1. A FIFO must not be opened
+ * twice: its writer may have ended, and would be waited for.
+ * What is passed lives until end has returned. `samples` and `lost` of the totals are at
  * least what the records say, and `complete` is false if the two disagree or the file has no
  * totals. Errors: MKPERF_ERR_INPUT "path: offset N: reason"; those of the sink.
  */
-enum mkperf_status mkperf_perfdata_read(const char *path, const struct mkperf_sink *sink,
+enum mkperf_status mkperf_perfdata_read(const char *path, int fd, const struct mkperf_sink *sink,
                                         struct mkperf_error *e);
 
 /* Reads a recording from n bytes of memory. name: for messages. */

@@ -365,8 +365,9 @@ struct perfin_frame {
         [HEADER_FEAT_BITS]; /* the contents of features that were read, with a 0 after them; NULL: of none */
 };
 
-/* Opens a file or a stream; "-" is standard input. The caller calls perfin_close, also after an error. */
-enum mkperf_status perfin_open(struct perfin_bytes *b, const char *path, struct mkperf_error *e);
+/* Opens a file or a stream; "-" is standard input. fd: it is open already, or -1. The caller calls perfin_close, also after an error. */
+enum mkperf_status perfin_open(struct perfin_bytes *b, const char *path, int fd,
+                               struct mkperf_error *e);
 void perfin_close(struct perfin_bytes *b);
 
 /* Returns the n bytes at an offset, valid until the next call, or NULL if the file does not have

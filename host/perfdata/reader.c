@@ -227,10 +227,10 @@ enum mkperf_status mkperf_perfdata_read_memory(const char *name, const void *p, 
     return read_file(&r, sink, true);
 }
 
-enum mkperf_status mkperf_perfdata_read(const char *path, const struct mkperf_sink *sink,
+enum mkperf_status mkperf_perfdata_read(const char *path, int fd, const struct mkperf_sink *sink,
                                         struct mkperf_error *e)
 {
     struct perfin_reader r = {.e = e};
 
-    return read_file(&r, sink, perfin_open(&r.bytes, path, e) == MKPERF_OK);
+    return read_file(&r, sink, perfin_open(&r.bytes, path, fd, e) == MKPERF_OK);
 }

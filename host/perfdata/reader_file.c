@@ -10,12 +10,15 @@
 
 enum { ATTR_MAX_BYTES = 4096 };
 
-enum mkperf_status perfin_open(struct perfin_bytes *b, const char *path, struct mkperf_error *e)
+enum mkperf_status perfin_open(struct perfin_bytes *b, const char *path, int fd,
+                               struct mkperf_error *e)
 {
-    int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-                                    : open(path, O_RDONLY | O_CLOEXEC);
     struct stat st;
 
+    if (fd < 0) {
+        fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+                                    : open(path, O_RDONLY | O_CLOEXEC);
+    }
     *b = (struct perfin_bytes){.path = path, .fd = fd};
     MKPERF_FAIL_IF(fd < 0 || fstat(fd, &st) != 0, e, MKPERF_ERR_INPUT, "%s: %s", path,
                    strerror(errno));

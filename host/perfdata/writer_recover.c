@@ -139,7 +139,7 @@ enum mkperf_status mkperf_perfdata_recover(const char *path, const char *out,
 
     *totals = (struct mkperf_totals){0};
     r->sink = &sink;
-    if (perfin_open(&r->bytes, path, e) == MKPERF_OK) {
+    if (perfin_open(&r->bytes, path, -1, e) == MKPERF_OK) {
         e->status = MKPERF_OK;
         recover(&k, out, e);
     }

@@ -148,7 +148,7 @@ static uint64_t read_one(const char *path, const uint8_t *data, size_t size, uns
     if (fail_at != 0) {
         sink = failing_sink(&failing, sink, fail_at);
     }
-    *status = path ? mkperf_perfdata_read(path, &sink, &e)
+    *status = path ? mkperf_perfdata_read(path, -1, &sink, &e)
                    : mkperf_perfdata_read_memory("fuzz", data, size, &sink, &e);
 
     require(*status == MKPERF_OK || (*status == MKPERF_ERR_INPUT && strstr(e.text, "offset")) ||

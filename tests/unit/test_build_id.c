@@ -141,7 +141,7 @@ static void relative_paths(void **state)
     recording_end(&r, 0);
     assert_int_equal(chdir(here), 0);
     free(here);
-    assert_int_equal(mkperf_perfdata_read(recording_path("r.data"), &see, &r.e), MKPERF_OK);
+    assert_int_equal(mkperf_perfdata_read(recording_path("r.data"), -1, &see, &r.e), MKPERF_OK);
 }
 
 int main(void)

@@ -71,7 +71,7 @@ static void read_colours(const char *file, uint32_t colour[PDS])
     struct mkperf_colours c = {.colour = NULL};
     struct mkperf_error e;
 
-    assert_int_equal(mkperf_perfdata_read(recording_path(file), &sink, &e), MKPERF_OK);
+    assert_int_equal(mkperf_perfdata_read(recording_path(file), -1, &sink, &e), MKPERF_OK);
     mkperf_colours_choose(&c, &p, NULL);
     for (unsigned i = 0; i < PDS; i++) {
         colour[i] = mkperf_colours_of(&c, name[i]);

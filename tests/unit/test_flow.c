@@ -172,7 +172,7 @@ static void through_a_file(void **state)
     a = mkperf_analysis_new();
     mkperf_flow_init(&f, a);
     struct mkperf_sink sink = mkperf_flow_sink(&f);
-    if (mkperf_perfdata_read(recording_path("flow.data"), &sink, &e) != MKPERF_OK) {
+    if (mkperf_perfdata_read(recording_path("flow.data"), -1, &sink, &e) != MKPERF_OK) {
         fail_msg("%s", e.text);
     }
     compare(0.05);
@@ -200,7 +200,7 @@ static void through_a_file(void **state)
     end();
     struct mkperf_profile p = {.times = true, .keep_schedule = true, .events_suffice = true};
     sink = mkperf_profile_sink(&p);
-    assert_int_equal(mkperf_perfdata_read(recording_path("flow.data"), &sink, &e), MKPERF_OK);
+    assert_int_equal(mkperf_perfdata_read(recording_path("flow.data"), -1, &sink, &e), MKPERF_OK);
     assert_int_equal(p.fills.fills, s.readings);
     assert_string_equal(p.fills.queue[2].consumer, "echo");
     const struct mkperf_queue_fill *last = &p.fills.fill[p.fills.fills - 1];

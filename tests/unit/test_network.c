@@ -148,7 +148,7 @@ static struct content read_back(void)
     struct mkperf_error e = {.text = ""};
     struct mkperf_sink sink = {.take = take_item, .splits = true, .self = &c};
 
-    if (mkperf_perfdata_read(in_directory("out.data"), &sink, &e) != MKPERF_OK) {
+    if (mkperf_perfdata_read(in_directory("out.data"), -1, &sink, &e) != MKPERF_OK) {
         fail_msg("%s", e.text);
     }
     return c;

@@ -653,7 +653,7 @@ static void events_of_guests(void **state)
             assert_int_equal(at != NULL && at < end, strstr(expect[i].excludes, levels[k]) != NULL);
         }
     }
-    assert_int_equal(mkperf_perfdata_read(path, &sink, &e), MKPERF_OK);
+    assert_int_equal(mkperf_perfdata_read(path, -1, &sink, &e), MKPERF_OK);
     assert_int_equal(read_back.nevents, n);
     for (unsigned i = 0; i < n; i++) {
         char name[MKPERF_MODEL_NAME + 4];

@@ -118,12 +118,12 @@ static void perf_shows_the_head(void **state)
     free(text);
 }
 
-static const char *decode(const char *path, struct log_sink *log)
+static const char *decode(const char *path, int fd, struct log_sink *log)
 {
     struct mkperf_sink sink = log_sink(log);
     struct mkperf_error e = {.text = ""};
 
-    if (mkperf_perfdata_read(path, &sink, &e) != MKPERF_OK) {
+    if (mkperf_perfdata_read(path, fd, &sink, &e) != MKPERF_OK) {
         fail_msg("%s", e.text);
     }
     return log->text;
@@ -134,8 +134,11 @@ static void mkperf_reads_pipes(void **state)
     static struct log_sink a, b;
 
     (void)state;
-    decode(recording_path("file.data"), &a);
-    assert_string_equal(decode(recording_path("pipe.data"), &b), a.text);
+    decode(recording_path("file.data"), -1, &a);
+    assert_string_equal(decode(recording_path("pipe.data"), -1, &b), a.text);
+    /* What is open is not opened again. */
+    assert_string_equal(decode("no such file", open(recording_path("pipe.data"), O_RDONLY), &b),
+                        a.text);
     unlink(recording_path("fifo"));
     assert_int_equal(mkfifo(recording_path("fifo"), 0600), 0);
     if (fork() == 0) { /* in pieces, as a slow writer */
@@ -146,7 +149,7 @@ static void mkperf_reads_pipes(void **state)
         execl("/bin/sh", "sh", "-c", command, (char *)NULL);
         _exit(1);
     }
-    assert_string_equal(decode(recording_path("fifo"), &b), a.text);
+    assert_string_equal(decode(recording_path("fifo"), -1, &b), a.text);
     assert_int_equal(b.samples, 5 * ROUNDS);
     wait(NULL);
 }
@@ -220,7 +223,7 @@ static void many_pds(void **state)
 
     (void)state;
     record_pipe("many.data", write_many);
-    decode(recording_path("many.data"), &log);
+    decode(recording_path("many.data"), -1, &log);
     assert_non_null(strstr(log.text, "a protection domain with a long name 999 - server\n"));
     shown = perf("script -F comm,sym", "- <", "many.data");
     assert_non_null(strstr(shown, "a protection do"));

@@ -544,7 +544,7 @@ static void test_file_equals_memory(void **state)
     close(fd);
     nheard = 0;
     heard[0] = 0;
-    assert_int_equal(mkperf_perfdata_read(path, &sink, &e), MKPERF_OK);
+    assert_int_equal(mkperf_perfdata_read(path, -1, &sink, &e), MKPERF_OK);
     copy = strdup(heard);
     assert_non_null(copy);
     nheard = 0;
@@ -554,7 +554,7 @@ static void test_file_equals_memory(void **state)
     assert_non_null(strstr(heard, "end 9000 "));
     free(copy);
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(mkperf_perfdata_read(path, &sink, &e), MKPERF_ERR_INPUT);
+    assert_int_equal(mkperf_perfdata_read(path, -1, &sink, &e), MKPERF_ERR_INPUT);
 }
 
 int main(void)

@@ -201,7 +201,7 @@ static void kept(void **state)
     recording_begin(&r, "kept.data");
     recording_put(&r, 0, 0, 0, 1000, recording_at.alpha, NULL);
     recording_end_with(&r, totals);
-    assert_int_equal(mkperf_perfdata_read(recording_path("kept.data"), &sink, &r.e), MKPERF_OK);
+    assert_int_equal(mkperf_perfdata_read(recording_path("kept.data"), -1, &sink, &r.e), MKPERF_OK);
     assert_int_equal(seen.nsuspects, 2);
     assert_int_equal(seen.suspect[0].pd, 1);
     assert_int_equal(seen.suspect[0].samples, 100);

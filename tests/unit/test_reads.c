@@ -131,7 +131,7 @@ static void read_file(bool splits)
     struct mkperf_error e;
 
     heard[0] = '\0';
-    assert_int_equal(mkperf_perfdata_read(path, &sink, &e), MKPERF_OK);
+    assert_int_equal(mkperf_perfdata_read(path, -1, &sink, &e), MKPERF_OK);
 }
 
 static void test_there_and_back(void **state)

@@ -151,7 +151,7 @@ static void read_back(const char *path)
         free((void *)(uintptr_t)back.pd[i].name);
     }
     memset(&back, 0, sizeof back);
-    if (mkperf_perfdata_read(path, &sink, &e) != MKPERF_OK) {
+    if (mkperf_perfdata_read(path, -1, &sink, &e) != MKPERF_OK) {
         fail_msg("%s", e.text);
     }
     assert_true(back.ended);
