@@ -150,8 +150,8 @@ struct mkperf_command {
     const char *no_operands;
     struct mkperf_help_section sections[MKPERF_SECTIONS];
     const char *examples; /* lines, shown as they are; NULL */
-    unsigned
-        statuses; /* 1 << status for each that it may end with; 0: MKPERF_STATUSES_FILES; see base.h */
+    /* 1 << status for each that it may end with; 0: MKPERF_STATUSES_FILES; see base.h */
+    unsigned statuses;
     struct {
         size_t bytes;
         const void *initial; /* NULL: zeros */

@@ -129,9 +129,9 @@ struct mkperf_textout {
     /* Not NULL: the text is written to this stream, which the caller closes, and `out` is
      * not used. */
     FILE *over;
-    const char *
-        separator; /* Not NULL: mkperf_json writes values with this text between them, and no JSON. */
-    char last;     /* the last byte that was written */
+    /* Not NULL: mkperf_json writes values with this text between them, and no JSON. */
+    const char *separator;
+    char last; /* the last byte that was written */
 };
 
 void mkperf_textout_put(struct mkperf_textout *t, const void *p, size_t n);

@@ -22,8 +22,8 @@ static const char *const verdict_names[REPORT_VERDICTS] = {"problem", "answer", 
 
 struct explain_command {
     struct report_question x;
-    struct report_comparison
-        comparison;     /* Only the question `regression` compares two recordings. */
+    /* Only the question `regression` compares two recordings. */
+    struct report_comparison comparison;
     char *const *sides; /* Their files, as the user named them; NULL with another question. */
     unsigned why;       /* the number of a question, from 0 on; ALL_QUESTIONS */
     bool json;

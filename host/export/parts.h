@@ -128,8 +128,8 @@ void pb_pair(struct pb_file *f, unsigned field, uint64_t first, uint64_t second)
 /* A thread of the output: it has the samples of one PD, of one event, on one core. */
 struct firefox_thread {
     uint32_t pd, event, core;
-    uint32_t
-        chain; /* while threads are listed: a chain + 1, of which the samples are in the thread */
+    /* While threads are listed: a chain + 1, of which the samples are in the thread */
+    uint32_t chain;
 };
 
 struct firefox {

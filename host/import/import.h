@@ -88,8 +88,8 @@ struct mkperf_asked {
     const struct mkperf_question *question;
     struct mkperf_shape_bytes bytes; /* They are the snapshot, after `end`. */
     /* The first part of the snapshot. The members of the question follow it. */
-    struct mkperf_session
-        *session; /* The first one is that of `begin`, each later one that of an `events`. */
+    /* The first one is that of `begin`, each later one that of an `events`. */
+    struct mkperf_session *session;
     unsigned sessions, session_room;
     struct mkperf_pd *pd; /* They own their texts (mkperf_pd_rows). */
     unsigned pds, pd_room;

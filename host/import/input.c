@@ -118,8 +118,8 @@ static const struct {
     const char *magic; /* the first bytes of such files; NULL: `is` recognises them */
     bool (*is)(const uint8_t *p, size_t n);
     mkperf_read_input *read;
-    bool
-        checked; /* its samples are compared with the ELFs; perf.data contains the result already */
+    /* Its samples are compared with the ELFs; perf.data contains the result already */
+    bool checked;
 } inputs[] = {
     {"perf", "perf.data, as mkperf record writes it", "PERFILE2", NULL, read_perf, false},
     {"toperf", "samples.json of the seL4 profiler", NULL, is_json, mkperf_toperf_read, true},

@@ -72,8 +72,8 @@ struct toperf {
     uint32_t room;
     bool has_mapping, began;
     uint64_t size; /* of a regular file; else 0 */
-    uint64_t
-        ahead; /* the offset of a mapping that was read before the samples, which it follows; else 0 */
+    /* The offset of a mapping that was read before the samples, which it follows; else 0 */
+    uint64_t ahead;
     bool serial; /* commas are missing, as in the log of a serial client */
     struct mkperf_session session;
     struct mkperf_totals totals;

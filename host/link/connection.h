@@ -134,8 +134,8 @@ struct mkperf_peer {
     const struct mkperf_peer_ops *ops;
     void *self;
     struct mkperf_source source;
-    struct mkperf_outfile
-        raw; /* gets all bytes as they are received; path NULL: they are not kept */
+    /* Gets all bytes as they are received; path NULL: they are not kept */
+    struct mkperf_outfile raw;
     struct mkperf_receiver receiver;
     enum mkperf_peer_state state;
     char name[MKPERF_PEER_NAME]; /* this host's name, which the target shows to other hosts */

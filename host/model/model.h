@@ -119,8 +119,8 @@ struct mkperf_session {
     /* The queues that the target knows, by their numbers in readings. Valid during the call, as strings are. */
     unsigned nqueues;
     const struct mkperf_queue *queue;
-    const char
-        *windows; /* the domain schedule of the target (system/system.h), NULL: none is known */
+    /* The domain schedule of the target (system/system.h), NULL: none is known */
+    const char *windows;
     const char *command; /* the command line of the recording, NULL if unknown */
 };
 
@@ -394,14 +394,14 @@ struct mkperf_totals {
     uint64_t inferred_callers; /* the timer's samples with callers in other PDs, from registers */
     uint64_t first_ns, last_ns;
     uint64_t snapshots_us; /* the time of the timer's register snapshots, which no sample shows */
-    uint64_t
-        unread; /* the timer's samples without their events' counts: the interval was too long */
+    /* The timer's samples without their events' counts: the interval was too long */
+    uint64_t unread;
     /* Scheduling events, and missing ones by place. MKPERF_LOST_CHAIN: the event's code was in a lost frame. */
     uint64_t sched_events, sched_lost[MKPERF_LOST_PLACES], sched_overwritten;
     uint64_t queue_readings;
-    uint64_t
-        off_cpu_unpaired; /* samples of blocked threads that were left out: how long is not known */
-    uint64_t overwritten; /* older samples that a flight recording had overwritten */
+    /* Samples of blocked threads that were left out: how long is not known */
+    uint64_t off_cpu_unpaired;
+    uint64_t overwritten;               /* older samples that a flight recording had overwritten */
     uint64_t stopped_ns, stopped_at_ns; /* the latency that ended it, and the end of that latency */
     char stopped[MKPERF_STOPPED_TEXT];  /* what ended a flight recording; "": it was not held */
     const struct mkperf_interactions *interactions; /* valid during the call; NULL: none */

@@ -67,8 +67,8 @@ struct perfin_inflate {
     struct ZSTD_DCtx_s *stream; /* NULL: the file has had no compressed record */
     const uint8_t *part;        /* the compressed bytes of the last record */
     size_t part_bytes, part_used;
-    uint8_t *
-        buffer; /* records; the bytes from `at` to `filled` have not been taken: the last part ended within a record */
+    /* Records; the bytes from `at` to `filled` have not been taken: the last part ended within a record */
+    uint8_t *buffer;
     size_t at, filled;
     uint64_t in, out; /* bytes so far */
 };
@@ -354,15 +354,15 @@ struct perfin_frame {
     struct perfin_section data;
     bool unfinished; /* the writer died: there is no feature table, and data ends with the file */
     bool indexed;    /* mkperf wrote the file: it has an index before its data */
-    uint64_t
-        damaged; /* the offset of an entry of the index that is no place in the file; 0: none */
-    bool pipe;   /* recorded into a pipe: the file has only records, and data ends with it */
+    /* The offset of an entry of the index that is no place in the file; 0: none */
+    uint64_t damaged;
+    bool pipe; /* recorded into a pipe: the file has only records, and data ends with it */
     struct perfin_section feature[HEADER_FEAT_BITS]; /* size 0: the feature is absent */
+    /* The contents of features that were read, with a 0 after them; NULL: of none. */
     struct {
         uint8_t *p;
         size_t n;
-    } kept
-        [HEADER_FEAT_BITS]; /* the contents of features that were read, with a 0 after them; NULL: of none */
+    } kept[HEADER_FEAT_BITS];
 };
 
 /* Opens a file or a stream; "-" is standard input. fd: it is open already, or -1. The caller calls perfin_close, also after an error. */

@@ -82,8 +82,8 @@ struct mkperf_places {
     struct mkperf_place *place;
     struct mkperf_frame *frame;
     uint32_t function_room, place_room, nframes, frame_room;
-    uint32_t
-        *owner; /* for each text: 0, the owner of the functions of that name, or several owners */
+    /* For each text: 0, the owner of the functions of that name, or several owners */
+    uint32_t *owner;
     uint32_t owner_room;
 };
 

@@ -216,8 +216,8 @@ struct mkperf_core_interval {
 struct mkperf_woken {
     uint64_t time;
     enum mkperf_sched_kind kind; /* CALL, REPLY, NOTIFY, IRQ, FAULT or WAKE */
-    uint32_t
-        from; /* the PD that sent it; NOBODY: an interrupt or the kernel did, or it is not known */
+    /* The PD that sent it; NOBODY: an interrupt or the kernel did, or it is not known */
+    uint32_t from;
     uint32_t to, irq;
 };
 
@@ -494,8 +494,8 @@ struct mkperf_domain_window {
 struct mkperf_domains {
     const struct mkperf_analysis *analysis;
     unsigned n, room;
-    struct mkperf_domain_window
-        *window;       /* windows in the order of the schedule; last those that it does not have */
+    /* The windows in the order of the schedule; last are those that it does not have. */
+    struct mkperf_domain_window *window;
     uint64_t frame_ns; /* length of the schedule's frame; 0: not known */
     unsigned open;     /* index + 1 of the window that lasts; 0: not known */
     uint64_t ended_ns; /* when the window before it ended */

@@ -90,8 +90,8 @@ struct stat_style {
     const char *title; /* the target */
     const char *only;  /* NAME[,NAME]: only rows of these PDs; NULL: all */
     const mkperf_Session *session;
-    const char
-        *metrics;    /* groups of figures that PDs have, too, and whose events are counted; NULL */
+    /* Groups of figures that PDs have, too, and whose events are counted; or NULL. */
+    const char *metrics;
     const char *cpu; /* the CPU whose derived figures are shown; NULL: those of the architecture */
     const struct mkperf_pds *pds;
 };

@@ -34,9 +34,9 @@ struct mkperf_unit_range {
 
 struct mkperf_module {
     struct mkperf_module *next;
-    void *
-        *names; /* functions.c: names that are shown in another form; all modules share the tree */
-    char *path; /* absolute, without links */
+    /* Of functions.c: names that are shown in another form; all modules share the tree */
+    void **names;
+    char *path;     /* absolute, without links */
     char *original; /* the file that was copied, if this is a copy in perf's cache; else NULL */
     uint8_t *bytes; /* the file, mapped private */
     size_t size;
@@ -46,8 +46,8 @@ struct mkperf_module {
     struct mkperf_segment *segment;
     size_t nsegments;
 
-    struct mkperf_function
-        *function; /* functions.c; sorted by start, which is different for each */
+    /* Of functions.c; sorted by start, which is different for each. */
+    struct mkperf_function *function;
     size_t nfunctions;
     bool functions_loaded;
 
