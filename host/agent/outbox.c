@@ -108,8 +108,8 @@ static void add_found(struct agent_outbox *o, const char *name, uint64_t *sequen
     free(path);
 }
 
-/* Finishes and adds the window of an agent that was killed. It gets the number of samples into its name. */
-static void recover_window(struct agent_outbox *o, const char *partial, uint64_t *sequence)
+/* Finishes the window of an agent that was killed. It gets the number of samples into its name. */
+static void recover_window(const struct agent_outbox *o, const char *partial)
 {
     char *from = mkperf_xprintf("%s/%s", o->directory, partial),
          *to = mkperf_xprintf("%s.new", from);
@@ -124,7 +124,6 @@ static void recover_window(struct agent_outbox *o, const char *partial, uint64_t
         if (rename(to, path) != 0) {
             mkperf_print_line(stderr, "mkperf agent: %s: %s", path, strerror(errno));
         }
-        add_found(o, strrchr(path, '/') + 1, sequence);
         free(path);
     } else {
         mkperf_print_line(stderr,
@@ -166,20 +165,22 @@ enum mkperf_status agent_outbox_open(struct agent_outbox *o, const char *spec, c
     }
     MKPERF_FAIL_IF(mkdir(o->directory, 0700) != 0 && errno != EEXIST, e, MKPERF_ERR_OUTPUT,
                    "%s: %s", o->directory, strerror(errno));
-    /* Finds the windows of an earlier agent, in their order: a name begins with the sequence. */
-    struct dirent **list;
-    int n = scandir(o->directory, &list, NULL, alphasort);
-
-    MKPERF_FAIL_IF(n < 0, e, MKPERF_ERR_OUTPUT, "%s: %s", o->directory, strerror(errno));
-    for (int i = 0; i < n; i++) {
-        if (fnmatch("?*.data.partial", list[i]->d_name, 0) == 0) {
-            recover_window(o, list[i]->d_name, sequence);
-        } else {
-            add_found(o, list[i]->d_name, sequence);
+    /* Finds the windows of an earlier agent, in their order: a name begins with the sequence. Before that, the files of an agent
+     * that was killed get their names, which may be those of others and sort differently. */
+    for (unsigned found = 0; found < 2; found++) {
+        struct dirent **list;
+        int n = scandir(o->directory, &list, NULL, alphasort);
+        MKPERF_FAIL_IF(n < 0, e, MKPERF_ERR_OUTPUT, "%s: %s", o->directory, strerror(errno));
+        for (int i = 0; i < n; i++) {
+            if (found) {
+                add_found(o, list[i]->d_name, sequence);
+            } else if (fnmatch("?*.data.partial", list[i]->d_name, 0) == 0) {
+                recover_window(o, list[i]->d_name);
+            }
+            free(list[i]);
         }
-        free(list[i]);
+        free(list);
     }
-    free(list);
     make_room(o, 0);
     return MKPERF_OK;
 }

@@ -73,7 +73,7 @@ static void remove_all(const char *dir)
     require(d != NULL);
     for (const struct dirent *f; (f = readdir(d)) != NULL;) {
         char *path = mkperf_xprintf("%s/%s", dir, f->d_name);
-        require(fnmatch("*.partial", f->d_name, 0) != 0);
+        require(fnmatch("?*.data.partial", f->d_name, 0) != 0);
         (void)unlink(path);
         free(path);
     }
