@@ -79,8 +79,8 @@ WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes 
 
 HOST_CC ?= gcc
 # -g1: functions, inlined ones as well, and lines; a tenth of the compiler's time less than -g.
-HOST_CFLAGS = -std=c11 -O2 -g1 $(WARN) -D_GNU_SOURCE -Iinclude -Ihost -I$(B)/proto -I$(B)/src/nanopb \
-               $(MBEDTLS_CFLAGS)
+PROTO_CFLAGS = -I$(B)/proto -I$(B)/src/nanopb $(MBEDTLS_CFLAGS)
+HOST_CFLAGS = -std=c11 -O2 -g1 $(WARN) -D_GNU_SOURCE -Iinclude -Ihost $(PROTO_CFLAGS)
 
 CROSS ?= $(ARCH)-linux-gnu-
 TARGET_CC := $(CROSS)gcc
@@ -94,7 +94,7 @@ TARGET_CPU_x86_64 := -march=x86-64 -mgeneral-regs-only -fcf-protection=none
 TARGET_LINKED = $(if $(filter riscv64,$(ARCH)),&& $(CROSS)objcopy -w -N '[$$][xd]*' $@)
 TARGET_CFLAGS = -std=c11 -O2 -g1 $(WARN) $(TARGET_CPU_$(ARCH)) -ffreestanding -fno-stack-protector \
                  -fno-pic $(FRAME_CFLAGS) -fno-tree-loop-distribute-patterns \
-                 -ffunction-sections -fdata-sections -Iinclude -I$(B)/proto -I$(B)/src/nanopb $(MBEDTLS_CFLAGS)
+                 -ffunction-sections -fdata-sections -Iinclude $(PROTO_CFLAGS)
 
 .PHONY: all host target demo test test-quick bench install clean format pictures example demo-page
 all: host target

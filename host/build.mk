@@ -26,13 +26,18 @@ SAY_plain := mkperf, the command for the host
 SAY_asan := mkperf for the unit tests, with sanitizers
 SAY_fuzz := mkperf for the fuzz targets
 
+# Folders that know nothing of messages: they are compiled while nanopb and mbed TLS are fetched, and find no header of these.
+NO_PROTO := $(call host_units,annotate base export flow help mcp model page perfdata report sched symbols system top)
+
 # $(call host_variant,VARIANT,COMPILER,FLAGS,THE USER'S FLAGS,SOURCES)
 define host_variant
 $(B)/obj/$(1)/%.o: %.c $(PROTO_READY) | $(SETUP)
 	$$(call say,$(1),$$(SAY_$(1)))
 	$$(into)
 	$$(Q)$(2) $$(HOST_CFLAGS) $(3) $(4) -MMD -MP -c $$< -o $$@
-$(B)/obj/$(1)/%.o: $(B)/unit/%.c $(PROTO_READY) | $(SETUP)
+$(call host_objects,$(1),$(NO_PROTO)): private PROTO_CFLAGS :=
+$(call host_objects,$(1),$(filter-out $(NO_PROTO),$(5))): $(PROTO_READY)
+$(B)/obj/$(1)/%.o: $(B)/unit/%.c | $(SETUP)
 	$$(call say,$(1),$$(SAY_$(1)))
 	$$(into)
 	$$(Q)$(2) $$(HOST_CFLAGS) $$(UNIT_CFLAGS) $(3) $(4) -MMD -MP -c $$< -o $$@
