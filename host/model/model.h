@@ -506,13 +506,27 @@ static inline struct mkperf_sink mkperf_sink_in_order(struct mkperf_sink sink,
                                                       struct mkperf_order *order)
 {
     *order = (struct mkperf_order){.began = false};
+#ifndef NDEBUG
     sink.order = order;
+#endif
     return sink;
 }
 
-/* Decoders and relays pass items to a sink with these, which make names and texts printable (base/base.h). */
-enum mkperf_status mkperf_sink_put(const struct mkperf_sink *sink, const struct mkperf_item *item,
-                                   struct mkperf_error *e);
+/* Decoders and relays pass items to a sink with these, which make names and texts printable (base/base.h). Most items are samples
+ * and events, which have no text: they go straight to the sink. */
+enum mkperf_status mkperf_sink_prepare(const struct mkperf_sink *sink,
+                                       const struct mkperf_item *item, struct mkperf_error *e);
+static inline enum mkperf_status mkperf_sink_put(const struct mkperf_sink *sink,
+                                                 const struct mkperf_item *item,
+                                                 struct mkperf_error *e)
+{
+    bool ready = item->kind == MKPERF_ITEM_SAMPLE
+                     ? !sink->splits || item->sample->nreads == 0
+                     : item->kind == MKPERF_ITEM_SCHED || item->kind == MKPERF_ITEM_READING;
+
+    return ready && sink->order == NULL ? sink->take(sink->self, item, e)
+                                        : mkperf_sink_prepare(sink, item, e);
+}
 /* clang-format off */
 #define MKPERF_ITEM(of, member, value) &(struct mkperf_item){.kind = MKPERF_ITEM_##of, .member = (value)}
 #define mkperf_sink_begin(sink, s, e) mkperf_sink_put(sink, MKPERF_ITEM(BEGIN, session, s), e)

@@ -202,11 +202,15 @@ static enum mkperf_status put_session(const struct mkperf_sink *sink,
     return status;
 }
 
-enum mkperf_status mkperf_sink_put(const struct mkperf_sink *sink, const struct mkperf_item *item,
-                                   struct mkperf_error *e)
+enum mkperf_status mkperf_sink_prepare(const struct mkperf_sink *sink,
+                                       const struct mkperf_item *item, struct mkperf_error *e)
 {
     if (sink->order != NULL) {
+        struct mkperf_sink behind = *sink;
+
         check_order(sink->order, item);
+        behind.order = NULL;
+        return mkperf_sink_put(&behind, item, e);
     }
     if (item->kind == MKPERF_ITEM_BEGIN || item->kind == MKPERF_ITEM_EVENTS) {
         return put_session(sink, item, e);

@@ -45,8 +45,8 @@ static enum mkperf_status read_lost(struct perfin_reader *r, struct perfin_curso
 static enum mkperf_status read_record(struct perfin_reader *r, struct perfin_cursor c,
                                       unsigned type, unsigned misc)
 {
-    if (type == PERF_RECORD_SAMPLE || type == PERF_RECORD_LOST ||
-        type == PERF_RECORD_LOST_SAMPLES || type == PERF_RECORD_FINISHED_ROUND) {
+    if (!r->began && (type == PERF_RECORD_SAMPLE || type == PERF_RECORD_LOST ||
+                      type == PERF_RECORD_LOST_SAMPLES || type == PERF_RECORD_FINISHED_ROUND)) {
         MKPERF_TRY(perfin_begin(r)); /* they are passed on */
     }
     switch (type) {
@@ -133,8 +133,9 @@ enum mkperf_status perfin_next_record(struct perfin_reader *r, uint64_t *extent)
         return cut ? MKPERF_OK : perfin_fail(r, "a record of impossible size");
     }
     /* A pipe's first records describe its session. */
-    if (!r->frame.pipe || type < PERF_RECORD_HEADER_ATTR || type > PERF_RECORD_HEADER_FEATURE ||
-        type == PERF_RECORD_FINISHED_ROUND) {
+    if (!r->session.known &&
+        (!r->frame.pipe || type < PERF_RECORD_HEADER_ATTR || type > PERF_RECORD_HEADER_FEATURE ||
+         type == PERF_RECORD_FINISHED_ROUND)) {
         MKPERF_TRY(perfin_read_session(r));
     }
     p = perfin_at(&r->bytes, r->offset, size);
