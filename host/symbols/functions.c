@@ -234,12 +234,15 @@ bool mkperf_module_object(const struct mkperf_module *m, const char *name, uint6
 {
     GElf_Shdr table, sh;
     Elf_Data *data = symbol_table(m, &table);
+    size_t bytes = 0;
     GElf_Sym s;
 
+    (void)elf_rawfile(m->elf, &bytes);
     for (int i = 0; data && table.sh_type == SHT_SYMTAB && gelf_getsym(data, i, &s); i++) {
         const char *found = elf_strptr(m->elf, table.sh_link, s.st_name);
         if (found && strcmp(found, name) == 0 && s.st_size >= at_least &&
             gelf_getshdr(elf_getscn(m->elf, s.st_shndx), &sh) && sh.sh_type != SHT_NOBITS &&
+            sh.sh_offset <= bytes && sh.sh_size <= bytes - sh.sh_offset &&
             s.st_value - sh.sh_addr <= sh.sh_size &&
             s.st_size <= sh.sh_size - (s.st_value - sh.sh_addr)) {
             *offset = sh.sh_offset + (s.st_value - sh.sh_addr);
