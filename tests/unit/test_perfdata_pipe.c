@@ -56,6 +56,21 @@ static void record_pipe(const char *name, void (*write)(const char *name))
     assert_int_equal(pclose(reader), 0);
 }
 
+/* Makes `fifo`, to which a process writes the file `name` in small pieces. The caller waits for that process. */
+static void feed_fifo(const char *name)
+{
+    char command[900];
+
+    unlink(recording_path("fifo"));
+    assert_int_equal(mkfifo(recording_path("fifo"), 0600), 0);
+    if (fork() == 0) {
+        snprintf(command, sizeof command, "dd bs=777 status=none if=%s", recording_path(name));
+        snprintf(command + strlen(command), 300, " of=%s 2>&-", recording_path("fifo"));
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(1);
+    }
+}
+
 static int setup(void **state)
 {
     recording_setup(state);
@@ -139,16 +154,7 @@ static void mkperf_reads_pipes(void **state)
     /* What is open is not opened again. */
     assert_string_equal(decode("no such file", open(recording_path("pipe.data"), O_RDONLY), &b),
                         a.text);
-    unlink(recording_path("fifo"));
-    assert_int_equal(mkfifo(recording_path("fifo"), 0600), 0);
-    if (fork() == 0) { /* in pieces, as a slow writer */
-        char command[900];
-        snprintf(command, sizeof command, "dd bs=777 status=none if=%s",
-                 recording_path("pipe.data"));
-        snprintf(command + strlen(command), 300, " of=%s", recording_path("fifo"));
-        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-        _exit(1);
-    }
+    feed_fifo("pipe.data");
     assert_string_equal(decode(recording_path("fifo"), -1, &b), a.text);
     assert_int_equal(b.samples, 5 * ROUNDS);
     wait(NULL);
@@ -240,19 +246,20 @@ static void refused(void **state)
     assert_int_equal(mkperf_perfdata_recover(recording_path("pipe.data"), NULL, &totals, &e),
                      MKPERF_ERR_INPUT);
     assert_non_null(strstr(e.text, "needs no recovery"));
-    unlink(recording_path("fifo"));
-    assert_int_equal(mkfifo(recording_path("fifo"), 0600), 0);
-    if (fork() == 0) {
-        char command[900];
-        snprintf(command, sizeof command, "cat %s", recording_path("file.data"));
-        snprintf(command + strlen(command), 300, " >%s 2>&-", recording_path("fifo"));
-        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-        _exit(1);
-    }
+    feed_fifo("file.data");
     assert_non_null(strstr(RUN(report, &status, "-i", recording_path("fifo")),
                            "a file's layout cannot be read from a pipe"));
     assert_int_equal(status, MKPERF_ERR_INPUT);
     wait(NULL);
+
+    feed_fifo("pipe.data");
+    assert_non_null(strstr(RUN(convert, &status, "--to", "folded", "-i", recording_path("fifo"),
+                               "-o", recording_path("out.folded")),
+                           "fifo: a pipe: --from must give its format"));
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+    int fifo = open(recording_path("fifo"), O_RDONLY | O_NONBLOCK); /* the writer's open may end */
+    wait(NULL);
+    close(fifo);
 }
 
 int main(void)
