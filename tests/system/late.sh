@@ -70,21 +70,22 @@ deadline() {
 }
 check "what happened before a missed deadline" deadline
 # Without a program's help: the target ends the recording at the first call that takes long, or at the first PD that waits long for
-# the core. The recording has that moment, and the head of reports the target's own figure for it.
+# the core. The recording has that moment, and the head of reports the target's own figure for it. The logger runs for 400 us;
+# the profiler and the client may run in that time, too.
 stop_if() {
     scripts/qemu-talk "$B/tests/run-late" "$MKPERF record -t \$T --stop-if '$1' -o $D/stop.data --elf-path $t" >"$D/stop.log" 2>&1 ||
         { cat "$D/stop.log"; return 1; }
     "$MKPERF" explain "$D/stop.data" >"$D/stop" && cat "$D/stop.log" "$D/stop" && grep -Eq "^Ended  *$2" "$D/stop"
 }
 slow_call() {
-    stop_if 'throttled echo,call user->echo > 400us' 'by a call user -> echo that took [45][0-9][0-9]\.[0-9]* us' &&
-        explains "$D/stop.data" slow-call answer 'user called echo for [45][0-9][0-9].* echo is ready, logger runs' &&
+    stop_if 'throttled echo,call user->echo > 400us' 'by a call user -> echo that took [4-9][0-9][0-9]\.[0-9]* us' &&
+        explains "$D/stop.data" slow-call answer 'user called echo for [4-9][0-9][0-9].* echo is ready, logger runs' &&
         took=$(sed -n 's/.*that took \([0-9.]*\) us.*/\1/p' "$D/stop.log") &&
         "$MKPERF" explain --why slow-call "$D/stop.data" | sed -n 's/.*user called echo for \([0-9.]*\) us.*/\1/p' |
         awk -v took="$took" '{ d = $1 - took; n++ } END { exit !(n == 1 && d > -0.1 && d < 0.1) }'
 }
 long_ready() {
-    stop_if 'ready echo > 300us' 'by echo: it was ready and did not run for [34][0-9][0-9]\.[0-9]* us'
+    stop_if 'ready echo > 300us' 'by echo: it was ready and did not run for [3-9][0-9][0-9]\.[0-9]* us'
 }
 check "record --stop-if: a call that takes long ends the recording, which has it" slow_call
 check "a PD that is ready for long ends it" long_ready
