@@ -95,7 +95,7 @@ void agent_kind_help(mkperf_put *put, void *to);
 enum { AGENT_FAMILIES = 17 };
 
 struct agent_window {
-    struct agent_target *of; /* whose window it is; set from the begin on */
+    struct agent_target *of; /* the target whose window this is */
 
     /* These are of the window that is open now. */
     bool open;

@@ -422,7 +422,10 @@ void mkperf_progress_drawn(void);
 void mkperf_progress_clear(void);
 void mkperf_progress_end(void); /* idempotent */
 
-/* Print a line on standard error, "mkperf: TEXT" and "mkperf: warning: TEXT": for whom a function gives texts for the user. */
+/*
+ * Print a line on standard error: "mkperf: TEXT" and "mkperf: warning: TEXT". They are given to functions that have texts for the
+ * user; `self` is not used.
+ */
 void mkperf_print_notice(void *self, const char *text);
 void mkperf_print_warning(void *self, const char *text);
 

@@ -541,7 +541,7 @@ static inline enum mkperf_status mkperf_sink_put(const struct mkperf_sink *sink,
 #define mkperf_sink_end(sink, t, e) mkperf_sink_put(sink, MKPERF_ITEM(END, totals, t), e)
 /* clang-format on */
 void mkperf_sink_abandon(const struct mkperf_sink *sink);
-mkperf_take_item mkperf_take_nothing; /* of a sink that discards everything */
+mkperf_take_item mkperf_take_nothing; /* discards every item */
 /* Sets the error of a sink that needs samples, for a session that has only scheduling events: INPUT. */
 enum mkperf_status mkperf_no_samples(struct mkperf_error *e);
 /* Passes a decoder's last item: END if the decoder's status is OK, ABANDON if it is not or if END fails. totals is used

@@ -223,9 +223,12 @@ void perfdata_head_prepare(struct mkperf_perfdata *w, const struct mkperf_sessio
 void perfdata_head_write(struct mkperf_perfdata *w);
 /* Ends the two features that grow with the PDs. */
 void perfdata_head_close(struct mkperf_perfdata *w);
-/* Puts the attribute of an event, PERFDATA_MARK_ATTR, or of PERFDATA_TRACE_ATTR + a tracepoint. */
+/*
+ * Puts the attribute `number`: that of the event with this number, of marks if it is PERFDATA_MARK_ATTR, or of
+ * tracepoint N if it is PERFDATA_TRACE_ATTR + N.
+ */
 void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_perfdata *w, unsigned number);
-/* Returns the id of its samples. */
+/* Returns the id that samples of the attribute `number` have in the file. */
 uint64_t perfdata_attr_id(unsigned number);
 /* Returns how many events have their counts in samples of event i, which is one of them; 0: samples have no counts. */
 unsigned perfdata_counts_of(const struct mkperf_session *s, unsigned i);

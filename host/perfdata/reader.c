@@ -79,7 +79,10 @@ static enum mkperf_status read_record(struct perfin_reader *r, struct perfin_cur
     }
 }
 
-/* Reads the records in a compressed one. Records of some kinds have data after them, and are never in one. */
+/*
+ * Reads the records in a compressed record. Two kinds, AUXTRACE and HEADER_TRACING_DATA, have data behind them in the file, so
+ * they are refused here.
+ */
 static enum mkperf_status read_compressed(struct perfin_reader *r, struct perfin_cursor c,
                                           unsigned type)
 {

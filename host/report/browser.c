@@ -15,7 +15,7 @@ enum { TEXT = 1400 };
 /* A line of the list: a row, or a node of the call tree of a row that is open. */
 struct item {
     uint32_t row, node; /* node 0: the row itself */
-    uint32_t pd;        /* the PD of its function */
+    uint32_t pd;        /* the PD that ran the function */
     int depth;
     bool open;
 };
@@ -24,7 +24,8 @@ struct item {
 struct browser {
     struct report_options options;
     struct report_rows rows;
-    struct mkperf_tree *tree; /* one for each row; without nodes if the row was never opened */
+    /* Each row has a tree, which is without nodes until the row is opened. */
+    struct mkperf_tree *tree;
     struct item *item;
     size_t n, room;
     const char *path;

@@ -60,7 +60,7 @@ enum mkperf_status mkperf_symbols_module(struct mkperf_symbols *s, const char *p
         mkperf_module_free(m);
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, why);
     }
-    /* A copy in perf's cache has the path DIRECTORY, the path of the file that was copied, /BUILD-ID/elf. */
+    /* The path of a copy in perf's cache: the cache's directory, the path of the file that was copied, "/BUILD-ID/elf". */
     char id[MKPERF_BUILD_ID_TEXT], *given = mkperf_elf_cache_directory();
     char *directory = given != NULL ? realpath(given, NULL) : NULL;
     char *last = mkperf_xprintf("/%s/elf", mkperf_build_id_text(&m->build_id, id));
