@@ -148,7 +148,9 @@ static int open_input(const char *path, const char *from, unsigned *format, stru
         return -1;
     }
     if (is_stdin && from == NULL) {
-        mkperf_error_set(e, MKPERF_ERR_USAGE, "standard input: --from must give its format");
+        mkperf_error_set(
+            e, MKPERF_ERR_USAGE,
+            "standard input is read only once: mkperf convert --from gives its format");
         return -1;
     }
     int fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
@@ -157,7 +159,9 @@ static int open_input(const char *path, const char *from, unsigned *format, stru
     }
     if (fd >= 0 && lseek(fd, 0, SEEK_SET) != 0) {
         close(fd);
-        mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: a pipe: --from must give its format", path);
+        mkperf_error_set(e, MKPERF_ERR_USAGE,
+                         "%s: a pipe is read only once: mkperf convert --from gives its format",
+                         path);
         return -1;
     }
     ssize_t n = fd >= 0 ? read(fd, head, sizeof head) : -1;
