@@ -64,7 +64,8 @@ struct mkperf_sink mkperf_asked_sink(struct mkperf_asked *a, struct mkperf_sink 
 
 /* ---- replay ---- */
 
-/* Returns whether the PDs that are mkperf's own by their ELFs are the ones of the snapshot. */
+/* Returns whether the PDs that are marked as mkperf's own by their ELFs would be marked now. The marks that the recording has do not
+ * change. */
 static bool are_marked(const struct mkperf_asked *a)
 {
     struct mkperf_symbols *symbols = mkperf_symbols_new();
@@ -76,16 +77,16 @@ static bool are_marked(const struct mkperf_asked *a)
         struct mkperf_module *module = NULL;
         struct mkperf_error why;
 
-        if (pd->elf != NULL) {
+        if (pd->elf != NULL && !pd->profiler_recorded) {
             (void)mkperf_symbols_recorded(symbols, pd->elf, &pd->build_id, &module, &why);
         }
-        same = pd->profiler == mkperf_module_is_profiler(module);
+        same = pd->profiler == (pd->profiler_recorded || mkperf_module_is_profiler(module));
     }
     mkperf_symbols_free(symbols);
     return same;
 }
 
-/* Makes the calls of the recording, except begin, and fills the members of the question. */
+/* Passes the items of a recording, except BEGIN, and fills the members of the question. */
 static enum mkperf_status fill_sink(struct mkperf_asked *a, const struct mkperf_sink *sink,
                                     struct mkperf_shape_input *from, struct mkperf_error *e)
 {

@@ -221,6 +221,7 @@ static enum mkperf_status on_pd(struct mkperf_checks *a, const struct mkperf_pd 
 
     MKPERF_GROW(a->pd, a->pd_room, (size_t)pd->id + 1);
     a->npds = pd->id >= a->npds ? pd->id + 1 : a->npds;
+    marked.profiler_recorded = pd->profiler;
     marked.profiler |= mkperf_module_is_profiler(module);
     free(a->pd[pd->id].name);
     a->pd[pd->id] = (struct pd){.name = mkperf_xstrdup(pd->name),

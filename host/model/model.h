@@ -74,6 +74,8 @@ struct mkperf_pd {
     const char *unnamed;             /* the reason why its addresses get no names, NULL */
     struct mkperf_scheduling scheduling;
     bool profiler; /* it is mkperf's own: a profiler PD or a client PD */
+    bool
+        profiler_recorded; /* the recording says so; set by checks.c, which finds the others by their ELFs */
 };
 
 /* A ring between two PDs with two indices, which run free. The producer writes `tail`, the consumer writes `head`. */

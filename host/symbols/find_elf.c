@@ -46,7 +46,7 @@ void mkperf_finder_free(struct mkperf_finder *f)
     free(f);
 }
 
-/* Adds the file at path, if it is an ELF. path belongs to f then; otherwise it is freed. */
+/* Adds the file at path if it is a linked 64-bit ELF and the list has room. path belongs to f then; otherwise it is freed. */
 static void add_file(struct mkperf_finder *f, char *path, enum place place)
 {
     struct found *to = &f->found[f->n];
@@ -58,13 +58,17 @@ static void add_file(struct mkperf_finder *f, char *path, enum place place)
         }
     }
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    char magic[SELFMAG]; /* most files are no ELFs, and are not mapped */
-    bool is_elf = pread(fd, magic, SELFMAG, 0) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0;
+    /* Most files are no ELFs or objects. They are not mapped, and need no room. */
+    uint8_t head[offsetof(Elf64_Ehdr, e_machine)];
+    bool linked = pread(fd, head, sizeof head, 0) == sizeof head &&
+                  memcmp(head, ELFMAG, SELFMAG) == 0 && head[EI_CLASS] == ELFCLASS64;
+    unsigned type = linked ? mkperf_get16(head + offsetof(Elf64_Ehdr, e_type)) : ET_NONE;
     if (fd >= 0) {
         close(fd);
     }
-    f->cut |= is_elf && f->n == MKPERF_FINDER_ELFS;
-    if (!is_elf || f->n == MKPERF_FINDER_ELFS) {
+    linked = type == ET_EXEC || type == ET_DYN;
+    f->cut |= linked && f->n == MKPERF_FINDER_ELFS;
+    if (!linked || f->n == MKPERF_FINDER_ELFS) {
         free(path);
         return;
     }
@@ -202,22 +206,36 @@ const char *mkperf_finder_find(struct mkperf_finder *f, const struct mkperf_buil
         }
     }
     char wanted[MKPERF_BUILD_ID_TEXT], has[MKPERF_BUILD_ID_TEXT];
+    const struct found *other = NULL;
     mkperf_build_id_text(id, wanted);
     for (const struct found *x = f->found; file[0] != '\0' && x < f->found + f->n; x++) {
-        if (strcmp(basename(x->path), file) != 0) {
-            continue;
+        if (strcmp(basename(x->path), file) == 0 &&
+            (other == NULL || (other->damage != NULL && x->damage == NULL))) {
+            other = x;
         }
-        if (x->damage != NULL) {
-            snprintf(why, n, "%s: %s", x->path, x->damage);
-        } else {
-            snprintf(why, n, "%s is another build (%s) than the running one (%s)", x->path,
-                     mkperf_build_id_text(&x->id, has), wanted);
-        }
+    }
+    if (other != NULL && other->damage != NULL) {
+        snprintf(why, n, "%s: %s", other->path, other->damage);
+        return NULL;
+    }
+    if (other != NULL) {
+        snprintf(why, n, "%s is another build (%s) than the running one (%s)", other->path,
+                 mkperf_build_id_text(&other->id, has), wanted);
         return NULL;
     }
     snprintf(why, n, "no ELF with the build id %s%s%s was found%s", wanted,
              file[0] != '\0' ? " of " : "", file, f->cut ? " (the search ended at its limit)" : "");
     return NULL;
+}
+
+void mkperf_finder_reject(struct mkperf_finder *f, const char *path)
+{
+    for (unsigned i = 0; i < f->n; i++) {
+        if (strcmp(f->found[i].path, path) == 0) {
+            f->found[i].damage = "changed during the search";
+            f->found[i].id.n = 0;
+        }
+    }
 }
 
 char *mkperf_find_file(const char *directories, const char *name)

@@ -108,7 +108,8 @@ const char *mkperf_module_map(struct mkperf_module *m, const char *path)
 {
     struct stat st;
     const char *why = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* A recording may name a FIFO or a device. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
     if (fd < 0) {
         return strerror(errno);

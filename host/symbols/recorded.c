@@ -128,15 +128,19 @@ static enum mkperf_status search_recorded(struct mkperf_symbols *s, const char *
 {
     const char *found, *file = path != NULL ? basename(path) : "";
     char why[sizeof e->text], *cache;
+    bool has_reason = path != NULL && e->status != MKPERF_OK; /* why the path cannot be used */
 
     if (path != NULL && s->search.elf_path != NULL) {
         mkperf_finder_add(s->finder, path); /* one candidate among those of --elf-path */
     }
-    found = mkperf_finder_find(s->finder, recorded, file, why, sizeof why);
-    if (found != NULL) {
-        return open_recorded(s, found, recorded, out, e);
+    while ((found = mkperf_finder_find(s->finder, recorded, file, why, sizeof why)) != NULL) {
+        if (open_recorded(s, found, recorded, out, e) == MKPERF_OK) {
+            return MKPERF_OK;
+        }
+        mkperf_finder_reject(s->finder, found);
+        has_reason = true;
     }
-    if (path == NULL || e->status == MKPERF_OK) {
+    if (!has_reason) {
         mkperf_error_set(e, MKPERF_ERR_INPUT, "%s", why);
     }
     cache = mkperf_elf_cache_directory();

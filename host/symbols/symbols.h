@@ -263,6 +263,10 @@ void mkperf_finder_add(struct mkperf_finder *f, const char *path);
 const char *mkperf_finder_find(struct mkperf_finder *f, const struct mkperf_build_id *id,
                                const char *file, char *why, size_t n);
 
+/* Is called with a path that mkperf_finder_find returned and that cannot be used, because the file was changed since. Later
+ * searches do not find it. */
+void mkperf_finder_reject(struct mkperf_finder *f, const char *path);
+
 /* Returns the path of a readable file: an absolute name itself, otherwise the first in DIR[:DIR]. Returns a new string
  * or NULL. directories may be NULL. */
 char *mkperf_find_file(const char *directories, const char *name);

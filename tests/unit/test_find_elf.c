@@ -141,9 +141,12 @@ static void other_builds(void **state)
     free(recording_shell(
         "cd %s && cp kernel.elf bad/one.elf && head -c 500 tree/stripped >bad/cut && "
         "head -c -100 tree/a/b/c/x >bad/damaged && "
-        "mkfifo bad/fifo && ln -s nowhere bad/link && : >bad/empty && mkdir bad/dir",
+        "mkfifo bad/fifo && ln -s nowhere bad/link && : >bad/empty && mkdir bad/dir bad/dir/32 && "
+        "head -c -100 tree/a/b/c/x >bad/dir/one.elf && "
+        "printf '\\177ELF\\1\\1%%14s' '' >bad/dir/32/one.elf",
         recording_dir));
     f = mkperf_finder_new(recording_path("bad"), NULL);
+    /* Of the files of the name, the one that can be read is the reason. */
     expect(f, &one, "one.elf", NULL, "bad/one.elf is another build (");
     expect(f, &one, "two.elf", NULL, "no ELF with the build id ");
     expect(f, &one, "cut", NULL, "bad/cut: cut short");
@@ -170,7 +173,17 @@ static void limits(void **state)
     f = mkperf_finder_new(NULL, NULL);
     expect(f, &one, "", "1/2/3/4/5/6/7/8/x", NULL);
     mkperf_finder_free(f);
-    free(recording_shell("cd %s/empty && rm -rf 1 && seq 20100 | xargs touch", recording_dir));
+    /* Objects need no room, however they are called: more of them than ELFs are remembered. */
+    free(recording_shell(
+        "cd %s/empty && mkdir 2 && cd 2 && for i in $(seq 4200); do "
+        "printf '\\177ELF\\2\\1\\1\\0\\0\\0\\0\\0\\0\\0\\0\\0\\1\\0'; done | split -a 4 -b 18",
+        recording_dir));
+    f = mkperf_finder_new(NULL, NULL);
+    expect(f, &one, "", "1/2/3/4/5/6/7/8/x", NULL);
+    expect(f, &(struct mkperf_build_id){.n = 1}, "", NULL, "was found");
+    assert_int_equal(access("2/xaafo", R_OK), 0);
+    mkperf_finder_free(f);
+    free(recording_shell("cd %s/empty && rm -rf 1 2 && seq 20100 | xargs touch", recording_dir));
     f = mkperf_finder_new(NULL, NULL);
     expect(f, &one, "", NULL, "the search ended at its limit");
     mkperf_finder_free(f);
@@ -390,6 +403,18 @@ static void older_build(void **state)
                      MKPERF_OK);
     assert_non_null(strstr(mkperf_module_path(found), "builds/old"));
     assert_int_equal(mkperf_symbols_recorded(s, NULL, &id, &found, &e), MKPERF_OK);
+    mkperf_symbols_free(s);
+
+    /* The file was replaced after the search had listed it. */
+    s = mkperf_symbols_new();
+    mkperf_symbols_search(s,
+                          &(const struct mkperf_elf_search){.elf_path = recording_path("builds")});
+    identify(recording_path("builds/3"), &copied);
+    assert_int_equal(mkperf_symbols_recorded(s, NULL, &copied, &found, &e), MKPERF_OK);
+    free(recording_shell("cd %s/builds && cp 4 old", recording_dir));
+    assert_int_equal(mkperf_symbols_recorded(s, NULL, &id, &found, &e), MKPERF_ERR_INPUT);
+    assert_non_null(strstr(e.text, "old: another build ("));
+    assert_non_null(strstr(e.text, "--elf-path DIR names where"));
     unsetenv("PERF_BUILDID_DIR");
     mkperf_symbols_free(s);
 }
