@@ -583,12 +583,15 @@ enum mkperf_status mkperf_flow_parse(const struct mkperf_flow *f, const char *te
                     ? NULL
                     : "the change is in per cent, from -100% on";
     } else if (wrong == NULL) {
+        bool budget = c->what == MKPERF_FLOW_CHANGE_BUDGET, periodic = false;
         c->value = strtoull(value, &end, 10);
-        if (c->what == MKPERF_FLOW_CHANGE_BUDGET && *end == '/') {
+        if (budget && *end == '/') {
+            periodic = true;
             c->period = strtoull(end + 1, &end, 10);
         }
-        if (*end != '\0' || value[0] == '-' || c->value > kinds[kind].most ||
-            c->value < kinds[kind].least) {
+        if (*end != '\0' || strchr(value, '-') != NULL || c->value > kinds[kind].most ||
+            c->value < kinds[kind].least ||
+            (periodic && (c->period < 1 || c->period > UINT32_MAX))) {
             snprintf(range, sizeof range, "a number from %" PRIu64 " to %" PRIu64 " is needed",
                      kinds[kind].least, kinds[kind].most);
             wrong = range;

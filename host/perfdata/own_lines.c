@@ -198,23 +198,45 @@ void perfdata_lines_write(FILE *f, enum perfdata_owner owner, unsigned number, c
     }
 }
 
-/* Reads the values of a line into their structure. False: it has too few, and the structure is unchanged. */
+/* Returns the number of bytes of a value of this form at `text`. */
+static size_t value_size(enum form form, const char *text)
+{
+    return form == PRESENT ? 0
+                           : strcspn(text, form == TEXT || form == NAME ? ""
+                                           : form == TABBED             ? "\t"
+                                                                        : " ");
+}
+
+/* Returns whether a line has all values that its row needs, and numbers where the row wants numbers. */
+static bool is_whole(const struct row *row, const char *text)
+{
+    for (const struct field *v = row->field; v->form != END; v++) {
+        bool number = v->form == NUMBER || v->form == HEXADECIMAL;
+        size_t n = value_size(v->form, text);
+        char *end;
+        if (n == 0 && (number || v->form == WORD || v->form == OPTIONAL)) {
+            return false;
+        }
+        if (n != 0 && (number || v->form == NEWER)) {
+            uint64_t value = strtoull(text, &end, v->form == HEXADECIMAL ? 16 : 10);
+            if (*text == '-' || end != text + n || (v->bytes == 4 && value > UINT32_MAX)) {
+                return false;
+            }
+        }
+        text += v->form != PRESENT ? n + (text[n] != '\0') : 0;
+    }
+    return true;
+}
+
+/* Reads the values of a line into their structure. Returns false if the line is not whole; the structure is unchanged then. */
 static bool read_fields(const struct row *row, const char *text, void *owner)
 {
-    unsigned needed = 0, words = 0;
-
+    if (!is_whole(row, text)) {
+        return false;
+    }
     for (const struct field *v = row->field; v->form != END; v++) {
-        needed += v->form == NUMBER || v->form == HEXADECIMAL || v->form == WORD ||
-                  v->form == OPTIONAL;
-    }
-    for (const char *p = text; *p != '\0'; p += strspn(p, " "), words++) {
-        p += strcspn(p, " ");
-    }
-    for (const struct field *v = row->field; words >= needed && v->form != END; v++) {
         void *to = (char *)owner + v->at;
-        size_t n = strcspn(text, v->form == TEXT || v->form == NAME ? ""
-                                 : v->form == TABBED                ? "\t"
-                                                                    : " ");
+        size_t n = value_size(v->form, text);
         uint64_t number = strtoull(text, NULL, v->form == HEXADECIMAL ? 16 : 10);
         if (v->form == PRESENT) {
             *(bool *)to = true;
@@ -246,7 +268,7 @@ static bool read_fields(const struct row *row, const char *text, void *owner)
         }
         text += n + (text[n] != '\0');
     }
-    return words >= needed;
+    return true;
 }
 
 /* Reads a line about the PD, event, queue, suspect or core of a number. Returns false if the file has more than fits. */
@@ -306,7 +328,10 @@ static bool read_numbered(struct perfin_session *s, const struct row *row, unsig
             if (process == NULL) {
                 return false;
             }
+            struct mkperf_scheduling *how = &process->pd.scheduling;
             process->has_thread |= read_fields(row, text, &process->pd) && row->always;
+            how->known &= how->budget_us <= MKPERF_SYSTEM_MAX_US &&
+                          how->period_us <= MKPERF_SYSTEM_MAX_US;
         }
     }
     return true;

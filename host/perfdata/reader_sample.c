@@ -237,7 +237,7 @@ static enum mkperf_status read_mark(struct perfin_reader *r, const struct raw_sa
     mark.kind = (enum mkperf_mark_kind)mkperf_named(mkperf_mark_names, MKPERF_MARK_KINDS,
                                                     sizeof *mkperf_mark_names, kind);
     mark.name = text + end + 1;
-    if (mark.kind == MKPERF_MARK_KINDS || text[end] != ' ') {
+    if (mark.kind == MKPERF_MARK_KINDS || end == 0 || text[end] != ' ') {
         return perfin_fail(r, "a mark without kind, number and name");
     }
     r->seen.marks++;

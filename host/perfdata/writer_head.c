@@ -47,6 +47,9 @@ unsigned perfdata_counts_of(const struct mkperf_session *s, unsigned i)
     return n > 1 && !s->event[i].read ? n : 0;
 }
 
+_Static_assert((int)MKPERF_TRACE_ID == (int)MKPERF_PERFDATA_MARK + 1,
+               "tracepoints have the ids behind that of marks");
+
 uint64_t perfdata_attr_id(unsigned number)
 {
     return number < PERFDATA_MARK_ATTR ? number + 1

@@ -239,8 +239,8 @@ static void note_beyond(struct reader *r, const char *what)
 static void read_scheduling(struct reader *r, struct mkperf_scheduling *s)
 {
     s->known = true;
-    s->budget_us = system_number_or(r, "budget", UINT64_MAX, 1000);
-    s->period_us = system_number_or(r, "period", UINT64_MAX, s->budget_us);
+    s->budget_us = system_number_or(r, "budget", MKPERF_SYSTEM_MAX_US, 1000);
+    s->period_us = system_number_or(r, "period", MKPERF_SYSTEM_MAX_US, s->budget_us);
     system_demand(r, s->budget_us <= s->period_us, "budget must not be above period");
     s->priority = (uint32_t)system_number_or(r, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0);
 }

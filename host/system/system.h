@@ -28,6 +28,9 @@ enum mkperf_system_limits {
     MKPERF_SYSTEM_MAX_BYTES = 4 << 20,
 };
 
+/* The greatest budget and period, in us: both are computed with in ns. */
+#define MKPERF_SYSTEM_MAX_US (UINT64_MAX / 1000)
+
 /* How the kernel schedules a PD or a vCPU, as the .system file or the image's stamp lists it. */
 struct mkperf_scheduling {
     bool known;

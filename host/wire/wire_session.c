@@ -94,6 +94,7 @@ static enum mkperf_status adopt_events(struct mkperf_stream *s, const mkperf_Ses
         int number = event_number(&s->session, &event);
         if (number < 0) {
             s->session = before;
+            memset(s->event_of, -1, sizeof s->event_of);
             return mkperf_error_set(e, MKPERF_ERR_INPUT,
                                     "another session (%" PRIu32 ") with other events begins here, "
                                     "which the output cannot hold",

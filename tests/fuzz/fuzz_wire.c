@@ -241,7 +241,7 @@ static void run(struct mkperf_pds *pds, const uint8_t *data, size_t n)
         mkperf_receiver_idle(&receiver);
     }
     unsigned sampled = mkperf_stream_samples(stream, 1);
-    if (sampled != UINT_MAX && sampled >= MKPERF_MODEL_EVENTS) {
+    if (sampled != UINT_MAX && sampled >= stream->session.nevents) {
         abort();
     }
     if (failing.left != 0) {

@@ -70,7 +70,20 @@ static void test_lines(void **state)
         perfdata_line_read(&s, "ring_fill", "1 2"); /* a level above the ring's size */
     }
     assert_int_equal(back->n, MKPERF_FILL_POINTS);
+    s.totals.fill.n = 1;
     perfdata_line_read(&s, "ring_fill", "x");
+    perfdata_line_read(&s, "ring_fill", "1 x");
+    assert_int_equal(back->n, 1);
+    /* Nothing of a damaged line is used. */
+    perfdata_line_read(&s, "core", "1 x x x x x");
+    perfdata_line_read(&s, "core", "1 4294967296 1 1 1 1");
+    assert_int_equal(s.totals.ncores, 0);
+    perfdata_line_read(&s, "scheduling", "0 100 0 0 1 10");
+    const struct mkperf_scheduling *how = &perfin_process_of(&s, 1)->pd.scheduling;
+    assert_true(how->known && how->budget_us == 1 && how->period_us == 10);
+    perfdata_line_read(&s, "scheduling", "0 100 0 0 1 2305843009213693952"); /* 2^64 ns are 0 */
+    assert_false(perfin_process_of(&s, 1)->pd.scheduling.known);
+    perfin_free_session(&s);
 }
 
 static void report(struct fake *f, bool running, uint64_t sent, uint64_t peak)

@@ -120,8 +120,10 @@ static void test_bad_lines(void **state)
         (void)perfdata_line_read(&b, "soft_total", bad[i]);
         (void)perfdata_line_read(&b, "soft_ns", bad[i]);
     }
+    struct mkperf_interactions before = *b.interactions;
     assert_true(perfdata_line_read(&b, "edge", "1 2 a\tb"));
     assert_true(perfdata_line_read(&b, "soft_other", "1 2 a\tb"));
+    assert_memory_equal(b.interactions, &before, sizeof before);
     /* More than fit. */
     for (unsigned i = 0; i < 2 * MKPERF_SOFT_EDGES; i++) {
         char line[64];

@@ -308,6 +308,7 @@ static void lines(void **state)
     assert_memory_equal(&c, s.counts, sizeof c);
     perfdata_line_read(&s, "user_count", "32 0 1 x");
     perfdata_line_read(&s, "user_count", "1 0");
+    perfdata_line_read(&s, "user_count", "1 0 x");
     again = *s.counts;
     free(s.counts);
     assert_int_equal(again.n, 2);
