@@ -41,6 +41,7 @@ static enum mkperf_status end_opening(struct mkperf_outfile *o, bool failed, str
 
     if (failed) {
         keep_first_error(o);
+        o->kept |= o->fd < 0; /* a file of this name that is there is another process's */
         mkperf_outfile_close(o);
         return mkperf_outfile_status(o, e);
     }
@@ -148,11 +149,14 @@ void mkperf_outfile_patch(struct mkperf_outfile *o, uint64_t offset, const void 
 enum mkperf_status mkperf_outfile_finish(struct mkperf_outfile *o, struct mkperf_error *e)
 {
     mkperf_outfile_flush(o);
-    if (o->error.status == MKPERF_OK && close(o->fd) != 0) {
-        keep_first_error(o);
+    if (o->error.status == MKPERF_OK) {
+        int fd = o->fd;
+        o->fd = -1; /* also if close fails: the number may be another file's then */
+        if (close(fd) != 0) {
+            keep_first_error(o);
+        }
     }
     if (o->error.status == MKPERF_OK) {
-        o->fd = -1;
         if (o->keep_old) {
             char *old = mkperf_xprintf("%s.old", o->path);
             (void)rename(o->path, old); /* if this fails, the older file is replaced */

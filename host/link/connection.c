@@ -245,6 +245,7 @@ enum mkperf_status mkperf_peer_pump(struct mkperf_peer *l, int timeout_ms, struc
         l->heard_s = mkperf_now_s();
         if (l->raw.path != NULL) {
             mkperf_outfile_write(&l->raw, l->buffer, n);
+            MKPERF_TRY(mkperf_outfile_status(&l->raw, e));
         }
         MKPERF_TRY(mkperf_receiver_push(&l->receiver, l->buffer, n, e));
         if (closed && (l->foreign || l->receiver.noise != noise)) {
