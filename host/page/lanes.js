@@ -38,12 +38,12 @@ class Occupancy {
       .map(([key, { start, length, ...of }]) => [key, new IntervalList(of, { from: 0, to: p.span }, start, length)]));
   }
 
-  // The parts (0 to 1) of n columns from `from` to `to` that each list has: [{pair, all, chosen}]; chosen is all if nothing is filtered.
+  // Returns the parts (0 to 1) of n columns that each list has: [{list, all, chosen}]. Without a filter, chosen is all.
   columns(from, to, n) {
     const none = new Float32Array(n);
-    return [...this.all].map(([key, pair]) => {
-      const all = pair.columns(from, to, n);
-      return { pair, all, chosen: this.filtered ? this.chosen.get(key)?.columns(from, to, n) ?? none : all };
+    return [...this.all].map(([key, list]) => {
+      const coarse = list.isCoarse(from, to, n), all = list.columns(from, to, n, coarse);
+      return { list, all, chosen: this.filtered ? this.chosen.get(key)?.columns(from, to, n, coarse) ?? none : all };
     }).filter(({ all }) => all);
   }
 }

@@ -173,8 +173,8 @@ class PdTracks extends TrackGroup {
     const { schedule } = p, weight = new Float64Array(p.pds.length), seen = [...this.occupancy.all.values()];
     p.chainWeight.forEach((of, chain) => { weight[p.c_pd[chain]] += p.c_event[chain] === event ? of : 0; });
     weight.forEach((of, pd) => { weight[pd] = of || (schedule?.times(pd, 0, p.span).running ?? 0) / p.span / 1e3; });
-    const cores = [...new Set([...seen.map((pair) => pair.core), ...(schedule?.byCore.keys() ?? [])])].sort((a, b) => a - b);
-    const pds = [...new Set([...seen.map((pair) => pair.pd), ...(schedule?.byPd.keys() ?? []), ...p.m_pd])]
+    const cores = [...new Set([...seen.map((list) => list.core), ...(schedule?.byCore.keys() ?? [])])].sort((a, b) => a - b);
+    const pds = [...new Set([...seen.map((list) => list.pd), ...(schedule?.byPd.keys() ?? []), ...p.m_pd])]
       .filter((pd) => p.pds[pd] && !p.pds[pd].idle).sort((a, b) => rank(a) - rank(b) || weight[b] - weight[a]);
     this.order = pds.map((pd) => p.pdName(pd));
     this.event = event;
@@ -189,9 +189,9 @@ class PdTracks extends TrackGroup {
     p.schedule?.want(from, to, width, () => view.draw());
     states?.clip(columns, from, to, width);
     for (const lane of this.tracks.filter((of) => of.visible)) {
-      const parts = columns.filter(({ pair }) =>
-        lane.kind === 'core' ? pair.core === lane.core : pair.pd === lane.pd).map((column) => {
-        const { pd, kernel } = column.pair, { idle } = p.pds[pd], colour = p.colour(pd, kernel);
+      const parts = columns.filter(({ list }) =>
+        lane.kind === 'core' ? list.core === lane.core : list.pd === lane.pd).map((column) => {
+        const { pd, kernel } = column.list, { idle } = p.pds[pd], colour = p.colour(pd, kernel);
         return { ...column, colour: pixel(colour, idle ? 90 : 255), pale: pixel(colour, idle ? 40 : 70) };
       });
       const row = (of) => Math.round(of * scale);

@@ -73,12 +73,17 @@ class IntervalList extends SumList {
     return i < 0 ? 0 : this.before[i] + Math.min(time, this.end[i]) - this.start[i];
   }
 
-  // Of columns that are not narrower than a part, as SumList; its sums are made once.
-  columns(from, to, n) {
-    const { from: begin, to: end } = this, part = (end - begin) / LIST_PARTS;
-    if (this.n <= LIST_PARTS || (to - from) / n < part || this.within(from, to) <= 0) {
+  // Whether columns are computed from the sums of parts: there are many intervals, and a column is at least as wide as a part.
+  isCoarse(from, to, n) {
+    return this.n > LIST_PARTS && (to - from) / n >= (this.to - this.from) / LIST_PARTS;
+  }
+
+  // coarse: that of another list if both are compared. The sums of parts are made once.
+  columns(from, to, n, coarse = this.isCoarse(from, to, n)) {
+    if (!coarse || this.within(from, to) <= 0) {
       return super.columns(from, to, n);
     }
+    const { from: begin, to: end } = this, part = (end - begin) / LIST_PARTS;
     this.summed ??= new SumList({}, super.columns(begin, end, LIST_PARTS).map((share) => share * part), begin, end);
     return this.summed.columns(from, to, n);
   }

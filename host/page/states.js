@@ -35,10 +35,10 @@ class StatePainter {
     if (p.span * p.info.cores < 4 * width * p.samples) {
       return;
     }
-    for (const core of new Set(columns.map(({ pair }) => pair.core))) {
+    for (const core of new Set(columns.map(({ list }) => list.core))) {
       const ran = stretch.columns({ kind: 'core', core }, from, to, n), { idle, unknown } = stretch.rest({ core }, ran, from, to, n);
-      for (const { pair, all, chosen } of columns.filter((column) => column.pair.core === core)) {
-        const runs = p.pds[pair.pd].idle ? idle : ran.find(({ list }) => list.pd === pair.pd)?.all;
+      for (const { list: of, all, chosen } of columns.filter((column) => column.list.core === core)) {
+        const runs = p.pds[of.pd].idle ? idle : ran.find(({ list }) => list.pd === of.pd)?.all;
         for (let x = 0; x < n; x++) {
           const time = from + x * width, most = time < s.from || time > s.to ? 1 : (runs?.[x] ?? 0) + unknown[x];
           all[x] = Math.min(all[x], most);

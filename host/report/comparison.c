@@ -520,7 +520,9 @@ bool report_compare_event(struct report_comparison *d, const char *a, const char
         }
     }
     judge(d);
-    qsort_r(d->row, d->n, sizeof *d->row, compare_changes, &d->by_growth);
+    if (d->n > 1) { /* without a row, d->row is NULL */
+        qsort_r(d->row, d->n, sizeof *d->row, compare_changes, &d->by_growth);
+    }
     d->largest = 0;
     for (size_t i = 0; i < d->n; i++) { /* idle is the largest row only if there is no other one */
         const struct report_change *r = &d->row[i], *than = &d->row[d->largest];

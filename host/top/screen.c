@@ -60,19 +60,19 @@ static void head_text(const struct top_screen *s, char *text, size_t n)
              s->paused ? ", PAUSED" : "", s->target);
 }
 
-/* Stores the line of a core, such as "core 1   49.90%  1234 samples, 3 lost", or false if the target samples only one
- * core. */
+/* Stores the line of a core, such as "  49.90%     1234  core 1, lost 3". Returns false if there is no such core, or if only one
+ * core is sampled. */
 static bool core_text(const struct top_screen *s, unsigned core, char *text, size_t n)
 {
     const struct mkperf_totals *t = s->totals;
-    const struct mkperf_weight *w = &s->list.core[core];
-    uint64_t lost = mkperf_lost_sum(t->core[core].lost);
     char room[MKPERF_CORE_PROBLEM_TEXT], losses[32] = "";
-    const char *problem = mkperf_core_problem(&t->core[core], room);
 
     if (core >= t->ncores || t->ncores < 2) {
         return false;
     }
+    const struct mkperf_weight *w = &s->list.core[core];
+    const char *problem = mkperf_core_problem(&t->core[core], room);
+    uint64_t lost = mkperf_lost_sum(t->core[core].lost);
     if (lost != 0) {
         snprintf(losses, sizeof losses, ", lost %" PRIu64, lost);
     }
@@ -82,7 +82,7 @@ static bool core_text(const struct top_screen *s, unsigned core, char *text, siz
     return true;
 }
 
-/* Adds a line of a PD or of a function of it. Returns its text. */
+/* Adds a line of a PD or of one of its functions. Returns where its text is written, TOP_TEXT bytes. */
 static char *add_line(struct top_screen *s, const char *pd)
 {
     s->line[s->nlines].pd = pd;

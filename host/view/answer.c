@@ -165,8 +165,12 @@ static enum MHD_Result answer_speedscope(const struct view_server *s, struct MHD
         close(fd);
         return view_answer_problem(c, MHD_HTTP_INTERNAL_SERVER_ERROR, unreadable);
     }
-    return reply(c, MHD_HTTP_OK, view_http.create_response_from_fd((size_t)st.st_size, fd), type,
-                 speedscope_policy);
+    struct MHD_Response *r = view_http.create_response_from_fd((size_t)st.st_size, fd);
+    if (r == NULL) { /* a response closes the file */
+        close(fd);
+        return view_answer_problem(c, MHD_HTTP_INTERNAL_SERVER_ERROR, unreadable);
+    }
+    return reply(c, MHD_HTTP_OK, r, type, speedscope_policy);
 }
 
 enum MHD_Result view_answer(const struct view_server *s, struct MHD_Connection *c, const char *path)
