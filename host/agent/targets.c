@@ -179,6 +179,11 @@ enum mkperf_status agent_read_list(struct agent *a, struct mkperf_error *e)
     /* A line is NAME TARGET [KEY-FILE]; blank lines and lines that begin with # are skipped. */
     for (unsigned number = 1; e->status == MKPERF_OK && fgets(line, sizeof line, f) != NULL;
          number++) {
+        if (strchr(line, '\n') == NULL && !feof(f)) {
+            mkperf_error_set(e, MKPERF_ERR_INPUT, "%s:%u: a line of more than %d characters",
+                             a->list, number, LINE - 2);
+            break;
+        }
         const char *name = strtok_r(line, space, &rest), *spec = strtok_r(NULL, space, &rest),
                    *key = strtok_r(NULL, space, &rest);
 
@@ -186,14 +191,17 @@ enum mkperf_status agent_read_list(struct agent *a, struct mkperf_error *e)
             continue;
         }
         struct agent_target *t = find_target(a, name);
+        bool same_key = t != NULL &&
+                        (key == NULL || t->key_file == NULL ? key == t->key_file
+                                                            : strcmp(key, t->key_file) == 0);
         if (spec == NULL || strtok_r(NULL, space, &rest) != NULL) {
             mkperf_error_set(e, MKPERF_ERR_INPUT, "%s:%u: want NAME TARGET [KEY-FILE]", a->list,
                              number);
-        } else if (t != NULL && strcmp(t->spec, spec) == 0) {
+        } else if (same_key && strcmp(t->spec, spec) == 0) {
             t->listed = true;
         } else {
             if (t != NULL) {
-                t->stop = 1; /* it has another address now */
+                t->stop = 1; /* it has another address or key now */
             }
             (void)agent_add(a, name, spec, key, e);
         }

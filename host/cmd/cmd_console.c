@@ -234,8 +234,8 @@ static enum mkperf_status console_line(struct console *c, char *line, struct mkp
     return status == MKPERF_OK ? MKPERF_OK : restore_link(c, e);
 }
 
-/* Waits for a byte of standard input, and handles the target's messages in the meantime. edit: draws its prompt again behind them;
- * NULL: there is no prompt. Returns 1; 0 at the end, and if the user stops the console; -1: an error. */
+/* Waits for a byte of standard input. Handles the target's messages until then. `edit`, if it is not NULL, draws its prompt again
+ * after them. Returns 1 with a byte, 0 at the end or if the user stops the console, and -1 after an error. */
 static int next_byte(struct console *c, EditLine *edit, char *byte, struct mkperf_error *e)
 {
     struct pollfd ready[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.events = POLLIN}};
@@ -264,6 +264,7 @@ static int next_byte(struct console *c, EditLine *edit, char *byte, struct mkper
 static enum mkperf_status console_stream(struct console *c, struct mkperf_error *e)
 {
     char line[CONSOLE_LINE], byte = '\0';
+    bool too_long = false;
     size_t n = 0;
 
     for (int got = 1; got == 1 && !c->done;) {
@@ -271,13 +272,17 @@ static enum mkperf_status console_stream(struct console *c, struct mkperf_error 
         if (got < 0 || mkperf_peer_stopped(&c->recorder.link)) {
             return got < 0 ? e->status : MKPERF_OK;
         }
-        if (got == 0 || byte == '\n' || n == sizeof line - 1) {
-            line[n] = '\0';
-            n = 0;
-            MKPERF_TRY(console_line(c, line, e));
-        } else {
-            line[n++] = byte;
+        if (got != 0 && byte != '\n') {
+            too_long |= n == sizeof line - 1;
+            line[n] = byte;
+            n += n < sizeof line - 1;
+            continue;
         }
+        line[n] = '\0';
+        n = 0;
+        MKPERF_TRY(too_long ? refuse(c, "a line of more than 511 characters")
+                            : console_line(c, line, e));
+        too_long = false;
     }
     return MKPERF_OK;
 }

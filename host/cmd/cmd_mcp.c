@@ -51,7 +51,7 @@ static char *read_output(int fd, bool *cut)
 /* Runs mkperf. If it fails, the text is what it printed on standard error: its warnings are rows of JSON, too. */
 static int run_command(void *self, char *const *argv, char **text)
 {
-    int ends[2], status = 0;
+    int ends[2] = {-1, -1}, status = 0;
     bool cut;
 
     (void)self;
@@ -68,6 +68,10 @@ static int run_command(void *self, char *const *argv, char **text)
     }
     if (child < 0) {
         *text = mkperf_xprintf("mkperf cannot be started: %s", strerror(errno));
+        const int opened[] = {errors, ends[0], ends[1]};
+        for (unsigned i = 0; i < 3 && opened[i] >= 0; i++) {
+            close(opened[i]);
+        }
         return 127;
     }
     close(ends[1]);

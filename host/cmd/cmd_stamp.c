@@ -11,11 +11,13 @@
 #include "base/outfile.h"
 #include "cmd.h"
 
-/* A program in which bytes are replaced, and their place in its file, which a symbol has that only one PD's ELF has. */
+/* A program in which bytes are replaced. A symbol shows their place in its file. Only one PD's ELF has that symbol. */
 struct changed {
     const char *symbol;
     size_t bytes;                 /* the least that the place has */
     struct mkperf_module *module; /* NULL: not found so far */
+    const char
+        *file; /* its name as the packer finds it; the module's path is that of a link's target */
     struct mkperf_blank at;
 };
 
@@ -30,7 +32,9 @@ struct stamp {
     struct mkperf_symbols *symbols;
     struct mkperf_image image;
     struct mkperf_stamp_queues found;
-    struct mkperf_module *module[MKPERF_STAMP_PROGRAMS + 1]; /* the last one is the kernel's */
+    struct mkperf_module
+        *module[MKPERF_STAMP_PROGRAMS +
+                1]; /* by the program's number in the image; the kernel's is the last */
     struct changed changed[CHANGED];
     struct mkperf_stamp_unwind unwind;
     enum mkperf_stamp_unwind_wish wish;
@@ -66,15 +70,15 @@ static const struct mkperf_option stamp_options[] = {
     {.letter = 0},
 };
 
-/* Returns the path of the program that the packer finds: in the .system file's directory, or in the first one of --elf-path that
- * has it. A colon in the former separates nothing. NULL: none of these has it. The caller frees the string. */
+/* Returns the path of the program that the packer finds: in the .system file's directory, which is one directory even if its name
+ * has a colon, or in the first one of --elf-path that has it. Returns NULL if none has it. The caller frees the string. */
 static char *find_program(const struct stamp *s, const char *program)
 {
     if (s->elf_path != NULL || program[0] == '/') {
         return mkperf_find_file(s->elf_path, program);
     }
     char *path = mkperf_xprintf("%.*s%s", (int)(basename(s->path) - s->path), s->path, program);
-    if (access(path, R_OK) == 0) {
+    if (access(path, F_OK) == 0) { /* opening it says why it cannot be read */
         return path;
     }
     free(path);
@@ -90,7 +94,7 @@ static enum mkperf_status identify(struct stamp *s, const char *path, struct mkp
     MKPERF_TRY(mkperf_symbols_module(s->symbols, path, m, e));
     mkperf_module_identity(*m, &out->build_id);
     snprintf(out->file, sizeof out->file, "%s", strlen(file) < sizeof out->file ? file : "");
-    for (unsigned i = 0; i < CHANGED && out != &s->image.kernel; i++) {
+    for (unsigned i = 0; i < CHANGED && out != &s->image.kernel && !s->maps; i++) {
         struct changed *c = &s->changed[i];
         struct mkperf_blank at;
 
@@ -100,7 +104,10 @@ static enum mkperf_status identify(struct stamp *s, const char *path, struct mkp
         MKPERF_FAIL_IF(c->module != NULL, e, MKPERF_ERR_INPUT,
                        "%s: two programs have a place for the table: %s and %s", s->path,
                        mkperf_module_path(c->module), mkperf_module_path(*m));
+        MKPERF_FAIL_IF(out->file[0] == '\0', e, MKPERF_ERR_INPUT,
+                       "%s: the name of the file is too long", path);
         c->module = *m;
+        c->file = out->file;
         c->at = at;
     }
     return MKPERF_OK;
@@ -175,8 +182,8 @@ static enum mkperf_status add_pd(struct stamp *s, const struct mkperf_system_pd 
     return e->status;
 }
 
-/* Makes the table of the PDs that were added and what else is in the image. Its identity in it is the hash of the rest of the table
- * and of all that is loaded. */
+/* Makes the table of the image: the PDs that were added, the kernel, the monitor and the vCPUs. The image's identity is a hash. It
+ * is computed from the rest of the table and from everything that is loaded. */
 static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP_BYTES], size_t *n,
                                      struct mkperf_error *e)
 {
@@ -290,8 +297,7 @@ static enum mkperf_status write_elfs(struct stamp *s, struct mkperf_error *e)
                    "the profiler PD's ELF is written next to the client PD's: give -o a file");
     if (profiler->module != NULL && !piped) {
         char *path = s->output != NULL
-                         ? mkperf_xprintf("%.*s%s", (int)(basename(to) - to), to,
-                                          basename(mkperf_module_path(profiler->module)))
+                         ? mkperf_xprintf("%.*s%s", (int)(basename(to) - to), to, profiler->file)
                          : mkperf_xstrdup(mkperf_module_path(profiler->module));
         uint32_t bytes = s->unwind.size - (uint32_t)sizeof(struct mkperf_unwind_tables);
         (void)write_changed(profiler, path,

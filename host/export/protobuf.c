@@ -130,7 +130,8 @@ void pb_places(struct pb_file *f, const struct mkperf_places *s, unsigned locati
     }
     for (uint32_t i = 0; i < s->functions.count; i++) {
         const char *pd = mkperf_places_one_of_several(s, i), *name = mkperf_places_name(s, i);
-        char *own = pd != NULL ? mkperf_xprintf("%s {%.255s}", name, pd) : mkperf_xstrdup(name);
+        char *own = pd != NULL ? mkperf_xprintf("%.1000s {%.255s}", name, pd)
+                               : mkperf_xstrdup(name);
         size_t at = pb_begin(f, functions);
 
         pb_number(f, 1, ids ? i + UINT64_C(1) : 0);

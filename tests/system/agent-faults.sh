@@ -37,6 +37,9 @@ check "its restart and the time in between are counted" patiently 60 restarted
 echo "absent tcp:127.0.0.1:$("$tool" port)" >>"$D/targets"
 joined() { [ "$(metric mkperf_up '{target="absent"}')" = 0 ]; }
 check "a target joins" patiently 60 joined
+printf '#%1100s\n' board >>"$D/targets"
+too_long() { grep -q 'targets:3: a line of more than 1022 characters' "$D/agent.log"; }
+check "a line that is too long is an error with its place" patiently 60 too_long
 echo "board unix:$D/serial.sock" >"$D/targets"
 left() { ! metric mkperf_up '{target="absent"}'; }
 check "a target leaves" patiently 60 left

@@ -71,12 +71,14 @@ priorities() {
 }
 check "and its PDs' priorities" priorities
 
-# A colon separates directories in --elf-path only.
+# A colon separates directories in --elf-path only. What is written has the name that the packer looks for.
 colon() {
-    mkdir -p "$D/a:b" && cp "$demo"/*.elf "$demo/demo.system" "$D/a:b" &&
-        "$MKPERF" stamp --kernel "$D/a:b/kernel.elf" "$D/a:b/demo.system" -o "$D/colon.elf"
+    mkdir -p "$D/a:b" && cp "$demo"/*.elf "$demo/demo.system" "$D/a:b" && mv "$D/a:b/profiler.elf" "$D/a:b/profiler-1.elf" &&
+        ln -s profiler-1.elf "$D/a:b/profiler.elf" &&
+        "$MKPERF" stamp --kernel "$D/a:b/kernel.elf" "$D/a:b/demo.system" -o "$D/colon.elf" &&
+        [ -s "$D/profiler.elf" ] && [ ! -e "$D/profiler-1.elf" ]
 }
-check "programs are found in a directory with a colon" colon
+check "programs are found in a directory with a colon, and by the names of links" colon
 
 plain() {
     "$B/pocket-pack" "$demo/demo.system" --elf-path "$demo" --kernel "$demo/kernel.elf" \

@@ -111,6 +111,7 @@ static void expect(int status, int wanted, const char *text)
 static void commands_from_the_command_line(void **state)
 {
     struct how how = {.dials = false};
+    char long_line[700];
 
     (void)state;
     expect(piped(how, "-c|status; status", ""), 0, "part one\n");
@@ -123,6 +124,10 @@ static void commands_from_the_command_line(void **state)
     expect(piped(how, "-c|status 'now", ""), MKPERF_ERR_REFUSED, "pairs of '");
     expect(piped(how, "", "status\n# a comment\n\n"), 0, "part two\n");
     expect(0, 0, "target: printed by the target\n");
+    /* The end of a long line is no command. */
+    snprintf(long_line, sizeof long_line, "%0512d status\n", 0);
+    expect(piped(how, "", long_line), MKPERF_ERR_REFUSED, "a line of more than 511 characters");
+    assert_null(strstr(said, "part one"));
     expect(piped(how, "", "exit\nstatus\n"), 0, "controls");
     assert_null(strstr(said, "part one"));
 }
