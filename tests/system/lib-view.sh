@@ -22,16 +22,19 @@ visit() { # visit ADDRESS: a new page, also if just the part behind # is another
     wd POST "$session/url" "{\"url\":\"$1\"}" >"$D/log"
     waits "document.body.dataset.ready"
 }
-answered_element() { # sets element: its name in the last answer, {"value":{"element-...":"NAME"}}
-    element=${answer##*:\"}
-    element=${element%%\"*}
+answered_element() { # sets element: its name in the last answer, {"value":{"element-...":"NAME"}}; "none" if it has none
+    case $answer in
+    '{"value":{"element-'*) element=${answer##*:\"} element=${element%%\"*} ;;
+    *) element=none ;;
+    esac
 }
 press() { # press EXPRESSION: a real click on the element that the script's expression gives
-    for try in 1 2 3 4 5 6 7 8 9 10; do # a live page may draw it anew in between: then it is another element
+    for try in $(seq 20); do # a live page may draw it anew in between: then it is another element
         in_page POST "return $1"
         answered_element
         wd POST "$session/element/$element/click" '{}' >"$D/click"
         grep -q 'stale element reference' "$D/click" || break
+        sleep 0.05
     done
     grep -q '"value":null' "$D/click" || { echo "not clicked: $1: $(head -c 300 "$D/click")"; return 1; }
 }

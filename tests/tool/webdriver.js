@@ -16,14 +16,19 @@ function ask(method, path, body) {
         const failed = (error) => resolve(JSON.stringify({ value: { error: 'no answer', message: String(error) } }));
         const sent = Buffer.from(body);
         const headers = sent.length > 0 ? { 'Content-Type': 'application/json', 'Content-Length': sent.length } : {};
-        const request = http.request({ agent, host: '127.0.0.1', port: process.argv[2], method, path: '/session' + path, headers }, (answer) => {
-            const parts = [];
-            answer.on('data', (part) => parts.push(part));
-            answer.on('end', () => resolve(Buffer.concat(parts).toString()));
-            answer.on('error', failed);
-        });
-        request.on('error', failed);
-        request.end(sent);
+        const to = { agent, host: '127.0.0.1', port: process.argv[2], method, path: '/session' + path, headers };
+        try {
+            const request = http.request(to, (answer) => {
+                const parts = [];
+                answer.on('data', (part) => parts.push(part));
+                answer.on('end', () => resolve(Buffer.concat(parts).toString()));
+                answer.on('error', failed);
+            });
+            request.on('error', failed);
+            request.end(sent);
+        } catch (error) { // the path has characters that a path cannot have
+            failed(error);
+        }
     });
 }
 
