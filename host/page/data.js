@@ -203,7 +203,7 @@ const source = {
     return new Response(bytes.stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
   },
 
-  // number: 0 is the recording, others are those with which it is compared. null: there is none.
+  // Returns profile 0, the recording, or one of those with which it is compared. Returns null if there is none.
   async profile(number = 0) {
     if (document.getElementById('profile-data')) {
       const buffer = await this.inPage(`${['profile', 'base'][number]}-data`);

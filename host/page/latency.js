@@ -41,7 +41,8 @@ function isLonger(a, b) {
   return more > 0 || (more === 0 && a.to < b.to);
 }
 
-// The best of all that it is offered as {from, to} and that fits: the longest, or by better(a, b). n: how many were offered.
+// Keeps the best of the times {from, to} that are offered and fit: the longest, or the one that better(a, b) prefers. n: the number of
+// offers.
 function bestOf(fits, better = isLonger) {
   const best = { n: 0, found: null, offer: (of) => {
     best.n++;
@@ -107,7 +108,7 @@ class Latencies {
     }
   }
 
-  // From each mark to the next one of another name: offers {pd, from, to}.
+  // Offers the time from each mark `first` to the next mark `second`, as {pd, from, to}.
   betweenMarks(first, second, offer) {
     const p = this.profile;
     let begun = -1;

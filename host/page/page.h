@@ -150,7 +150,7 @@ struct page_schedule {
  */
 
 /* Writes all of it. `from` is the beginning of the page's time; what was before is cut off. `lost` is the number of lost events
- * that the end of the session reported. It is 0 while the session runs; then the number that the gaps report is written. */
+ * that the end of the session reported. While the session runs, it is 0, and the number that the gaps report is written. */
 void page_schedule_put(struct page_columns *c, const struct page_schedule *s, uint64_t from,
                        uint64_t lost);
 /* Returns the answer about the stretch from..to, in ns since `origin`. It has single intervals if there are at most `most`. The
@@ -208,7 +208,8 @@ struct page_input {
  * (mkperf_profile_order). */
 struct page_input page_input_of(struct mkperf_frames *f, const char *file);
 
-/* Stores the page's time, in ns: the earliest and the latest time of a sample, a mark or an interval. */
+/* Stores the page's time, in ns: from the first to the last sample, mark or scheduling event. A live page with samples begins at its
+ * first sample or mark. */
 void page_data_span(const struct page_input *in, uint64_t *first, uint64_t *last);
 
 /* Returns the container, which the caller frees. */

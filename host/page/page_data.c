@@ -62,7 +62,8 @@ void page_data_span(const struct page_input *in, uint64_t *first, uint64_t *last
         *last = page_later(end->time_ns, *last);
     }
     const struct mkperf_analysis *a = in->schedule.analysis;
-    if (in->schedule.intervals > 0) { /* those of each PD are from its first event to the last */
+    if (in->schedule.intervals >
+        0) { /* together they last from the first scheduling event to the last one */
         /* A live page has only the newest samples and intervals; its time begins with the samples. */
         *first = a->first_ns < *first && !(in->live && in->samples > 0) ? a->first_ns : *first;
         *last = page_later(a->last_ns, *last);

@@ -252,8 +252,8 @@ static void end_wakings(void *self, const struct mkperf_interval *i)
     }
 }
 
-/* Writes the columns of wakings. `whole`: the column w_ran is wanted, and of a large recording no other wakings than notifications
- * and interrupts. */
+/* Writes the columns of wakings. With `whole`, the column w_ran is written, too, and a large recording has only notifications and
+ * interrupts. */
 static void put_wakings(struct page_columns *c, const struct page_schedule *s,
                         const struct page_stretch *stretch, bool whole)
 {

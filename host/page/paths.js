@@ -261,9 +261,10 @@ class PathPainter {
     return Math.max(-8, Math.min(this.width + 8, (time - this.from) * this.perNs));
   }
 
-  // With several steps in a pixel only where the path is in each lane, without arrows.
+  // Draws the steps and the arrows. If more than PATH_STEPS steps are visible, it draws solid lines in whole pixels, without arrows.
   lines(steps, begin, end) {
-    const isMany = end - begin > PATH_STEPS, drawn = new Map(), last = new Map(); // of a lane: up to where; of two PDs: where their last arrow is
+    const isMany = end - begin > PATH_STEPS;
+    const drawn = new Map(), last = new Map(); // the end of each lane's line; the place of the last arrow between two PDs
     for (let i = begin; i < end; i++) {
       const lane = this.lanes.get(steps[i].pd), before = this.lanes.get(steps[i - 1]?.pd), x = this.clip(steps[i].from);
       const right = isMany ? Math.ceil(this.clip(steps[i].to)) : this.clip(steps[i].to);

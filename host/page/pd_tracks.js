@@ -2,8 +2,9 @@
 // mkperf view's page: the tracks of domains, of cores and PDs, and of queues, in the order in which they are shown.
 'use strict';
 
-// A number that holds from each time until the next one, drawn up to its most. steps: {times, values, most, size}; from `size` on it
-// has the colour of a loss, and UNKNOWN is none. words(i): what the label says of a step, -1: of what is before the first.
+// A track of a number that holds from each time until the next one. Its height is relative to the greatest number. steps: {times,
+// values, most, size}. A value of at least size has the colour of a loss. A step with the value UNKNOWN is not drawn. A subclass has
+// words(i), the text of step i; -1 is the time before the first step.
 const UNKNOWN = 0xffffffff;
 
 class StepTrack extends Track {
@@ -339,7 +340,7 @@ class PdTracks extends TrackGroup {
 TRACK_GROUPS.push(PdTracks);
 
 // The tracks of queues. Owns: how full each queue of packets was over time, drawn to the most entries that it had. A track is
-// between those of its producer and its consumer. What is full has the colour of a loss; what no queue can have, a gap.
+// between those of its producer and its consumer. A full queue has the colour of a loss. A reading that no queue can have leaves a gap.
 class QueueTrack extends StepTrack {
   constructor(group, queue) {
     const { name, producer, consumer } = queue;

@@ -18,7 +18,7 @@ const STATES = {
 const NOBODY = -1, LIST_PARTS = 8192; // parts of a list's time, for pictures of a list with many intervals
 const STRETCH = { view: 100000, path: 1000000, kept: 6 }; // intervals that are asked for; stretches
 
-// What lists are of. All have all members, in this order, so that browsers read them quickly.
+// The members of each list with their defaults. All lists have them in this order, because browsers read such objects faster.
 const LIST_OF = { pd: NOBODY, core: NOBODY, state: '', kernel: 0, first: 0, n: 0 };
 
 // One PD in one state on one core, as sums over equal parts of from..to.
@@ -53,7 +53,8 @@ class SumList {
   }
 }
 
-// Intervals of one PD in one state on one core, in the order of time, within from..to. before: ns of all intervals before one.
+// Intervals of one kind (of a PD in a state, of samples, or gaps of a core), in the order of time, within from..to. before: ns of all
+// intervals before one.
 class IntervalList extends SumList {
   constructor(of, { from, to }, start, length, by, serving) {
     super(of, length, from, to);
@@ -61,7 +62,7 @@ class IntervalList extends SumList {
     this.end = this.start.map((at, i) => at + length[i]);
   }
 
-  // The last interval that begins at or before a time; -1: none. It is searched from the one that was found last.
+  // The last interval that begins at or before a time; -1: none. The search begins at the interval that was found last.
   at(time) {
     const i = upperBound(this.start, time, this.start[this.near] <= time ? this.near : 0) - 1;
     this.near = Math.max(0, i);

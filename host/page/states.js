@@ -37,7 +37,7 @@ class StatePainter {
     }
     for (const core of new Set(columns.map(({ list }) => list.core))) {
       const ran = stretch.columns({ kind: 'core', core }, from, to, n), { idle, unknown } = stretch.rest({ core }, ran, from, to, n);
-      for (const { list: of, all, chosen } of columns.filter((column) => column.list.core === core)) {
+      for (const { list: of, all, chosen } of columns.filter(({ list }) => list.core === core)) {
         const runs = p.pds[of.pd].idle ? idle : ran.find(({ list }) => list.pd === of.pd)?.all;
         for (let x = 0; x < n; x++) {
           const time = from + x * width, most = time < s.from || time > s.to ? 1 : (runs?.[x] ?? 0) + unknown[x];

@@ -60,7 +60,7 @@ picture() {
 start_browser() {
     mkdir -p "$D/chromium"
     : >"$D/chromedriver.log"
-    command -v node || { echo "there is no node: scripts/setup test installs it" | tee "$D/chromedriver.log"; return 1; }
+    command -v node >/dev/null || { echo "there is no node: scripts/setup test installs it" | tee "$D/chromedriver.log"; return 1; }
     chromedriver --port=0 >"$D/chromedriver.log" 2>&1 &
     pids="$pids $!"
     for i in $(seq 600); do

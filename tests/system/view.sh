@@ -252,7 +252,7 @@ wheel() { # zooms at the pointer; keys zoom and pan, down to single samples, whi
 # A column may be partly open: a sample of user mode fills at most 1.1 of its period, and the kernel's time before it waits for a sample of
 # the kernel. The least of 500 columns was 0.80 to 0.95 in 16 recordings beside loads of 7 to 17: a mean of 0.89, a deviation of 0.04.
 full() {
-    js "const c = tracks.occupancy.columns(0, profile.time.at(-1), 500); const all = c.reduce((s, x) => s.map((v, i) => v + x.all[i]), new Array(500).fill(0)); const idle = c.filter(x => profile.pds[x.pair.pd].idle).reduce((s, x) => s + x.all.reduce((a, b) => a + b, 0), 0); return [Math.max(...all) <= 1.001, Math.min(...all) > 0.6, 100 * idle / all.reduce((a, b) => a + b, 0)].join(' ')" >"$D/log"
+    js "const c = tracks.occupancy.columns(0, profile.time.at(-1), 500); const all = c.reduce((s, x) => s.map((v, i) => v + x.all[i]), new Array(500).fill(0)); const idle = c.filter(x => profile.pds[x.list.pd].idle).reduce((s, x) => s + x.all.reduce((a, b) => a + b, 0), 0); return [Math.max(...all) <= 1.001, Math.min(...all) > 0.6, 100 * idle / all.reduce((a, b) => a + b, 0)].join(' ')" >"$D/log"
     awk -v want="$(share_of --pd idle)" '{ sub(/%/, "", want); d = $3 - want; exit !($1 == "true" && $2 == "true" && d < 2 && d > -2) }' "$D/log" ||
         { cat "$D/log"; share_of --pd idle; return 1; }
 }
