@@ -168,15 +168,14 @@ uint64_t mkperf_flow_packets(const struct mkperf_flow_stage *s)
     return s->in > s->out ? s->in : s->out;
 }
 
-/* Returns whether packets of the PD `from` reach the PD `to` through queues. *followed: a set of queues, of which there are at
- * most 32. */
-static bool reaches(const struct mkperf_flow *f, uint32_t from, uint32_t to, uint64_t *followed)
+/* Returns whether packets of the PD `from` reach the PD `to` through queues. followed[i]: queue i was looked at. */
+static bool reaches(const struct mkperf_flow *f, uint32_t from, uint32_t to, bool *followed)
 {
-    for (unsigned i = 0; i < f->nqueues && i < 64; i++) {
+    for (unsigned i = 0; i < f->nqueues; i++) {
         const struct mkperf_flow_queue *q = &f->queue[i];
 
-        if (q->producer == from && !q->about.returns && (*followed >> i & 1) == 0) {
-            *followed |= UINT64_C(1) << i;
+        if (q->producer == from && !q->about.returns && !followed[i]) {
+            followed[i] = true;
             if (q->consumer == to || reaches(f, q->consumer, to, followed)) {
                 return true;
             }
@@ -188,13 +187,18 @@ static bool reaches(const struct mkperf_flow *f, uint32_t from, uint32_t to, uin
 bool flow_is_driver(const struct mkperf_flow *f, const struct mkperf_flow_stage *s)
 {
     const struct mkperf_analysis *a = f->analysis;
-    uint64_t followed = 0;
     bool woken = false;
 
     for (unsigned i = 0; i < a->nwakes; i++) {
         woken |= a->wake[i].kind == MKPERF_SCHED_IRQ && a->wake[i].to == s->pd;
     }
-    return woken && s->in != 0 && s->out != 0 && reaches(f, s->pd, s->pd, &followed);
+    if (!woken || s->in == 0 || s->out == 0) {
+        return false;
+    }
+    bool *followed = mkperf_xcalloc(f->nqueues + 1, sizeof *followed);
+    bool back = reaches(f, s->pd, s->pd, followed);
+    free(followed);
+    return back;
 }
 
 double mkperf_flow_drops(const struct mkperf_flow *f, const struct mkperf_flow_stage *s)
