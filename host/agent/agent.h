@@ -18,8 +18,8 @@
  *      SEQUENCE.UNIX_MS.SAMPLES.TARGET.data      000000000017.1764242205123.1000.board1.data
  *
  * Owns: the files, their order and their number of bytes. A window is in the directory of each destination, as a hard link where
- * the file system allows it. The oldest windows are given up if all would be more than `limit` bytes, and are counted. A window
- * that was killed while it was written is finished when the agent starts again. The sequence is the order, so that a clock that is set
+ * the file system allows it. The oldest windows are given up if all would be more than `limit` bytes, and are counted. When the agent
+ * starts, it finishes the window that a killed agent was writing. The sequence is the order, so that a clock that is set
  * changes only the time in the name.
  */
 
@@ -55,7 +55,7 @@ struct agent_outbox {
 enum mkperf_status agent_outbox_open(struct agent_outbox *o, const char *spec, const char *spool,
                                      uint64_t limit, uint64_t *sequence, struct mkperf_error *e);
 uint64_t agent_unix_ms(void); /* the wall clock */
-/* Prints a notice or a warning about a target. It is a recorder's `notice`, too. */
+/* Prints a notice or a warning about a target, a struct agent_target. It is a recorder's `notice` and `warn`. */
 void agent_print(void *target, const char *text);
 /* Returns where the ELFs of a window are that began at unix_ms. They stay open for other windows. They are opened again
  * for a window that began later, because its target may have been built again. Called with the turn. */
@@ -83,10 +83,10 @@ void agent_kind_help(mkperf_put *put, void *to);
 /*
  * The recording of one target, in windows.
  *
- * Owns: the sink of the target's stream. It passes everything on to the file of the present window, which is opened by the first
- * record and closed after the length of a window, and to the counts that metrics show, which grow until the stream ends. Counts
- * of lost records are in the window in which the loss was noticed. A disk that is full costs the window's file, not the metrics; its samples are
- * counted.
+ * Owns: the sink of the target's stream. It passes each item to two places. One is the file of the present window, which the first
+ * record opens and which is closed after the length of a window. The other is the counts for metrics, which grow until the stream
+ * ends. Counts of lost records are in the window in which the loss was noticed. If the disk is full, the
+ * window has no file, its samples are counted, and the metrics have them.
  *
  *      stream ─► window ─┬─► checks ─► perf.data of this window ─► outboxes
  *                        └─► flow ─► analysis, counts ─► metrics, at the end of each window
@@ -159,7 +159,7 @@ struct agent_target {
     volatile int stop;
     bool over;    /* the thread has ended */
     bool listed;  /* the file of targets had it when it was read last */
-    bool of_file; /* it is of that file */
+    bool of_file; /* the file of targets has named it; false: an option -t has */
     pthread_t thread;
     struct mkperf_recorder recorder;
     struct agent_window window;

@@ -115,7 +115,7 @@ static void recover_window(const struct agent_outbox *o, const char *partial)
          *to = mkperf_xprintf("%s.new", from);
     char *name = mkperf_xprintf("%.*s", (int)(strlen(partial) - strlen(".partial")), partial);
     struct mkperf_totals totals;
-    struct mkperf_error e = {.text = "its name"};
+    struct mkperf_error e = {.text = "its name is not that of a window"};
     struct agent_name w;
 
     if (agent_name_parse(name, &w) && mkperf_perfdata_recover(from, to, &totals, &e) == MKPERF_OK) {
@@ -165,8 +165,8 @@ enum mkperf_status agent_outbox_open(struct agent_outbox *o, const char *spec, c
     }
     MKPERF_FAIL_IF(mkdir(o->directory, 0700) != 0 && errno != EEXIST, e, MKPERF_ERR_OUTPUT,
                    "%s: %s", o->directory, strerror(errno));
-    /* Finds the windows of an earlier agent, in their order: a name begins with the sequence. Before that, the files of an agent
-     * that was killed get their names, which may be those of others and sort differently. */
+    /* The first pass finishes the files of an agent that was killed, which get new names. The second pass finds all windows. A name
+     * begins with the sequence, so the order of names is that of windows. */
     for (unsigned found = 0; found < 2; found++) {
         struct dirent **list;
         int n = scandir(o->directory, &list, NULL, alphasort);

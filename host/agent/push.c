@@ -11,7 +11,8 @@
 #include <math.h>
 
 enum { PUSH_TICK_MS = 100, URL_BYTES = 2048, ANSWER_BYTES = 256, HEADER_BYTES = 4096 };
-enum { HTTP_CLASS = 100, HTTP_REFUSED = 400 }; /* a status is of the class of its first digit */
+/* The first digit of a status is its class: 2 means accepted, 4 means refused. */
+enum { HTTP_CLASS = 100, HTTP_ACCEPTED = 200, HTTP_REFUSED = 400 };
 static const double PUSH_PAUSE_S = 1, PUSH_PAUSE_MAX_S = 60;
 static const long CONNECT_S = 10, WHOLE_S = 60;
 
@@ -204,7 +205,7 @@ static bool push_oldest(struct agent_outbox *o, CURL *curl)
     /* A window that was given up during its upload stays counted as that, also if the server has accepted it. */
     const struct agent_waiting *first = STAILQ_FIRST(&o->waiting);
     bool there = first != NULL && strcmp(first->name, name) == 0;
-    bool sent = status / HTTP_CLASS == 2, refused = is_refusal(status);
+    bool sent = status / HTTP_CLASS == HTTP_ACCEPTED / HTTP_CLASS, refused = is_refusal(status);
     o->failures += !sent;
     if (refused || (!sent && o->failures == 1)) {
         mkperf_print_line(stderr, "mkperf agent: %s", e.text);

@@ -89,7 +89,9 @@ static void hand_over(struct agent_window *w, const struct mkperf_totals *t)
             unlink(path);
         }
     } else {
-        agent_print(w->of, strerror(errno));
+        char *why = mkperf_xprintf("%s: cannot be renamed: %s", w->path, strerror(errno));
+        agent_print(w->of, why);
+        free(why);
         w->failed = true;
     }
     free(path);

@@ -77,7 +77,7 @@ uint32_t mkperf_hash_number(struct mkperf_hash *t, const uint64_t *key, uint32_t
     if (number >= 0) {
         return (uint32_t)number;
     }
-    /* At most half of the slots are used, so that a search always ends, and soon. */
+    /* At most half of the slots are used, so a search ends after a few slots. */
     if (2 * ((uint64_t)t->count + 1) > t->nslots) {
         struct mkperf_hash_slot *old = t->slot;
         uint32_t before = t->nslots;
@@ -97,7 +97,7 @@ uint32_t mkperf_hash_number(struct mkperf_hash *t, const uint64_t *key, uint32_t
     }
     MKPERF_GROW(t->key, t->room, (size_t)t->count + 1);
     MKPERF_GROW(t->words, t->words_room, t->used + words + 1);
-    /* In `words` a key has a head, its length below and its number above, and then the words of the key. */
+    /* Each key in `words` begins with a head: its length in the low 32 bits, its number in the high ones. Its words follow. */
     uint32_t at = (uint32_t)t->used;
     t->key[t->count] = at;
     t->words[at] = words | (uint64_t)t->count << 32;

@@ -18,9 +18,9 @@ enum { MKPERF_OUTFILE_BUFFER = 256 * 1024 };
 struct mkperf_outfile {
     int fd; /* -1: closed */
     char *path;
-    bool stream;   /* a pipe or standard output: nothing can be patched */
-    bool keep_old; /* an older file of that name is kept when this one is finished */
-    bool kept; /* what was written is kept if the file is not finished; otherwise it is removed */
+    bool stream;      /* a pipe or standard output: nothing can be patched */
+    bool keep_old;    /* an older file of that name is kept when this one is finished */
+    bool kept;        /* true: an unfinished file keeps its temporary name; false: it is removed */
     char *partial;    /* the name until the file is finished; NULL: the file is written in place */
     uint64_t written; /* bytes that the kernel has taken */
     uint64_t passed;  /* bytes that left the buffer; a filter can write fewer */
@@ -89,7 +89,8 @@ void mkperf_outfile_patch(struct mkperf_outfile *o, uint64_t offset, const void 
 /* Flushes, closes and gives the file its name, unless there was an error. */
 enum mkperf_status mkperf_outfile_finish(struct mkperf_outfile *o, struct mkperf_error *e);
 
-/* Closes without renaming: the written part of a recording stays under the temporary name. Idempotent. */
+/* Closes without renaming. An unfinished recording stays under the temporary name; another unfinished file is removed.
+ * Idempotent. */
 void mkperf_outfile_close(struct mkperf_outfile *o);
 
 /*

@@ -52,7 +52,7 @@ void mkperf_help_fill(FILE *out, const char *text, int width, int indent)
     while (*(text += strspn(text, " \n")) != '\0') {
         int n = (int)strcspn(text, " \n"), columns = 0;
 
-        if (text[n] == ' ' && text[n + 1] == '%') { /* a number and its unit stay in one line */
+        if (text[n] == ' ' && text[n + 1] == '%') { /* a number and its % sign stay in one line */
             n += 2 + (int)strcspn(text + n + 2, " \n");
         }
         for (int i = 0; i < n; i++) {

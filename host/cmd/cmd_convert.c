@@ -73,7 +73,7 @@ static enum mkperf_status ask_input(const struct conversion *c, const char *path
     return e->status;
 }
 
-/* A sink in front of the output: it passes everything on, prints what passes, and keeps the totals. */
+/* A sink in front of the output. It passes everything on, prints samples if the user wants that, and keeps the totals. */
 struct passing {
     struct mkperf_sink to;
     const struct conversion *c;

@@ -191,8 +191,8 @@ static enum mkperf_status run_exact(void *self, const struct mkperf_args *args,
     x->e = e;
     MKPERF_TRY(MKPERF_RULES(e, "exact", {x->in.pds.system == NULL, "--system is required"}));
     MKPERF_FAIL_IF(!has_argument(args, "-icount"), x->e, MKPERF_ERR_USAGE,
-                   "QEMU without -icount: its time is the host's, so two runs of an "
-                   "image execute different instructions");
+                   "QEMU needs -icount: without it, its time is the host's, and two runs execute "
+                   "different instructions");
     for (unsigned i = 0; i < sizeof outside / sizeof *outside; i++) {
         if (has_argument(args, outside[i])) {
             mkperf_print_line(stderr,

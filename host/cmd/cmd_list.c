@@ -88,7 +88,7 @@ static void print_table_of_cpu(struct list *l)
 
     if (t->cpu == NULL) {
         fprintf(l->json ? stderr : stdout,
-                "\nNo table of %s here: its own events can be had by number, rNN.\n",
+                "\nNo table of %s here: give its own events by number, rNN.\n",
                 l->cpu[0] != '\0' ? l->cpu : "this CPU (its name is unknown, see --cpu)");
         return;
     }

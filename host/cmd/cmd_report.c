@@ -132,7 +132,8 @@ static const struct mkperf_option report_options[] = {
                   MKPERF_SETS(struct report_command, head_only)),
     MKPERF_OPTION(0, "inline", "inlined functions are separate rows and callers",
                   MKPERF_SETS(struct report_command, recording.profile.places.inlined)),
-    MKPERF_OPTION(0, "no-inline", "they are part of the function around them (the default)",
+    MKPERF_OPTION(0, "no-inline",
+                  "inlined functions are part of the function around them (the default)",
                   MKPERF_CLEARS(struct report_command, recording.profile.places.inlined)),
     MKPERF_OPTION(
         0, "interactions",

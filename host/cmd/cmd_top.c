@@ -51,7 +51,8 @@ static const struct mkperf_option top_options[] = {
                   .value = "N", MKPERF_NUMBER(struct top, screen.rows, 0, 1000000)),
     MKPERF_OPTION(0, "charged", "what each PD used itself, and what others used on its behalf",
                   MKPERF_SETS(struct top, screen.charged)),
-    MKPERF_OPTION(0, "no-idle", "leave idle out: percentages are of the rest, but those of cores",
+    MKPERF_OPTION(0, "no-idle",
+                  "leave idle out: percentages are of the rest, except those of cores",
                   MKPERF_SETS(struct top, counts.no_idle)),
     MKPERF_OPTION(0, "util", "how long each PD ran, by scheduling events (as record --sched)",
                   MKPERF_SETS(struct top, util)),
@@ -100,7 +101,7 @@ static void draw_screen(struct top *t)
     if (s->running && session != t->session && !t->screen.paused) {
         /* Selects an event that the current session has, because a new session may have other events. */
         t->session = session;
-        unsigned sampled = mkperf_stream_samples(s, t->screen.event);
+        unsigned sampled = mkperf_stream_sampled_event(s, t->screen.event);
         if (sampled != t->screen.event && sampled < s->session.nevents) {
             char text[128];
 

@@ -140,7 +140,7 @@ static enum mkperf_status add_sddf(struct mkperf_stamp_queues *s, const struct p
                                            .slots = slots,
                                            .head = offset + c->head,
                                            .tail = offset + c->tail};
-        /* the end of a long name differs more than its beginning */
+        /* The end of a long name is kept, because names differ more there. */
         size_t most = MKPERF_STAMP_QUEUE_NAME_BYTES, n = strlen(r->name);
         snprintf(found.name, sizeof found.name, "%s", r->name + (n > most ? n - most : 0));
         while (k < s->image->nqueues && (s->region[k] != region || s->offset[k] != offset)) {

@@ -14,7 +14,7 @@ enum {
 struct rule {
     uint64_t rule;
     size_t rows;
-    uint32_t appeared; /* its number in the order of the rows */
+    uint32_t appeared; /* its number in the hash table: the order in which rules appear */
 };
 
 static void put_half(struct mkperf_stamp_unwind *u, size_t at, unsigned value)
@@ -34,7 +34,8 @@ static bool add_table(struct mkperf_stamp_unwind *u, const struct mkperf_unwind_
     size_t nrows = rows->n + 1; /* one more for the first block's start */
     struct mkperf_hash appeared = {.count = 0};
     struct rule *rule = mkperf_xcalloc(rows->n, sizeof *rule);
-    unsigned *number = mkperf_xcalloc(rows->n, sizeof *number); /* in the table, by `appeared` */
+    unsigned *number = mkperf_xcalloc(
+        rows->n, sizeof *number); /* by `appeared`: the number in the written table */
 
     /* Sorts the n different rules. The most frequent ones have numbers from 1 on. Rule 0 stops; it replaces those for which there is
      * no number. */

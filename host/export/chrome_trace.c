@@ -55,7 +55,7 @@ static void put_slice(struct chrome *c, unsigned process, uint32_t thread, const
 
 static void on_interval(void *self, const struct mkperf_interval *i)
 {
-    /* What a PD does, and whether the PD that this is about follows. A waiting PD, and an unknown state, have an empty track. */
+    /* The text for a state, and whether the name of the PD `by` follows. A waiting PD and an unknown state have no slice. */
     static const struct {
         const char *what;
         bool by;

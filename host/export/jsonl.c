@@ -16,7 +16,7 @@ struct jsonl {
     FILE *warnings; /* the member of this name of struct mkperf_export */
 };
 
-/* Writes a member with a number, which 0 has not. */
+/* Writes a member with a number. A number of 0 is omitted. */
 static void put_number(struct mkperf_textout *t, const char *key, uint64_t number)
 {
     if (number != 0) {

@@ -99,12 +99,13 @@ void pb_code(struct pb_file *f, unsigned field, const struct mkperf_module *modu
 uint64_t pb_string(struct pb_file *f, const char *text);
 void pb_strings(struct pb_file *f, unsigned field); /* writes the table */
 /*
- * Writes the tables of locations and functions, numbered from 1 on; ids: the first field of an element is its number. A location
- * has the mapping of its PD, which is the PD's id + 2, or that of the kernel, 1; its address; and its lines, a message
- * for each function, the innermost first.
+ * Writes the table of locations and the table of functions. Elements have numbers from 1 on. With `ids`, the first field of an
+ * element is its number. A location has a mapping, an address and lines. The mapping of a PD is its id + 2; that of the kernel is 1.
+ * Each line is a message for one function, the innermost first.
  */
 void pb_places(struct pb_file *f, const struct mkperf_places *s, unsigned locations,
                unsigned functions, bool ids);
+/* Writes a message of two numbers, its fields 1 and 2, such as the type and the unit of values. */
 void pb_pair(struct pb_file *f, unsigned field, uint64_t first, uint64_t second);
 
 /*

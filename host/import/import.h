@@ -29,7 +29,8 @@ enum mkperf_kprof_era {
 struct mkperf_input {
     const char *from; /* name of the format, NULL: it is detected */
     bool lenient;     /* toperf, kprof: repair or omit invalid data, and report that */
-    /* raw, exact: as for mkperf record. kprof: the ELF of the kernel. All: warn, which may be NULL. */
+    /* raw, exact: names of PDs and ELFs, as in mkperf record. kprof: only `kernel`. All formats: `warn`, which may be NULL, and
+     * `self`. */
     struct mkperf_pds_config pds;
     const char *build_dir;     /* toperf: where the ELFs and sample_header.json are */
     uint64_t time_hz;          /* toperf: frequency of the times in the file, 0: nanoseconds */
@@ -67,7 +68,7 @@ enum mkperf_status mkperf_input_read(const char *path, const struct mkperf_input
  * Concept: a snapshot has the members as they are just before `end`. So `begin` and `pd` open ELFs as always, `end` draws its
  * conclusions as always, and no name comes from a snapshot. A question with `conclude` has the members as they are after `end`.
  *
- * model/checks.c recognises mkperf's own PDs by their ELFs while a recording is read. If it would recognise other PDs now, the
+ * model/checks.c marks a PD as mkperf's own if the recording says so or if its ELF shows it. If other PDs would be marked now, the
  * recording is read instead of the snapshot.
  */
 
@@ -88,7 +89,7 @@ struct mkperf_asked {
     const struct mkperf_question *question;
     struct mkperf_shape_bytes bytes; /* They are the snapshot, after `end`. */
     /* The first part of the snapshot. The members of the question follow it. */
-    /* The first one is that of `begin`, each later one that of an `events`. */
+    /* The first session is that of BEGIN. Each later one is that of an EVENTS. */
     struct mkperf_session *session;
     unsigned sessions, session_room;
     struct mkperf_pd *pd; /* They own their texts (mkperf_pd_rows). */
@@ -102,7 +103,7 @@ extern const struct mkperf_shape_row mkperf_asked_rows[];
 /* Returns the relay of a reading in front of the question's sink. */
 struct mkperf_sink mkperf_asked_sink(struct mkperf_asked *a, struct mkperf_sink to);
 
-/* Fills the sink from a snapshot. False: it has to be read from the recording, and nothing has reached the sink. */
+/* Fills the sink from a snapshot. Returns false if the recording must be read. The sink has then taken nothing, or has refused BEGIN. */
 bool mkperf_asked_replay(struct mkperf_asked *a, const struct mkperf_sink *sink, const uint8_t *p,
                          size_t n, struct mkperf_error *e);
 void mkperf_asked_free(struct mkperf_asked *a);
@@ -152,7 +153,7 @@ mkperf_read_input mkperf_toperf_read;
 
 /*
  * Reads the counts of mkperf's plugin for QEMU, which `mkperf exact` makes: each instruction with its number of
- * executions. It needs in->system and the ELFs. What no ELF of the system has is in a PD "other code".
+ * executions. It needs in->pds.system and the ELFs. What no ELF of the system has is in a PD "other code".
  */
 mkperf_read_input mkperf_exact_read;
 

@@ -32,7 +32,7 @@ struct kprof_index {
 
 /* A file that is mapped into a process, or the program that it runs from then on. */
 struct kprof_map {
-    uint64_t pid;                                 /* the first member, because it is searched for */
+    uint64_t pid; /* the first member, by which mkperf_first_behind searches */
     uint64_t time_ns, start, length, file_offset; /* the last three are 0 for a program */
     uint32_t order; /* the number of the record; it keeps sorting stable */
     bool program;

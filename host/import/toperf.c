@@ -22,7 +22,7 @@ struct toperf_place {
     uint64_t offset, line, line_start; /* bytes from the beginning of the input; lines from 1 */
 };
 
-/* A file of JSON as a stream of tokens. Numbers, true and the like are words, which nobody has interpreted. */
+/* A file of JSON as a stream of tokens. Numbers, true, false and null are words. The tokens do not interpret them. */
 struct toperf_json {
     const char *path; /* the path that messages name */
     FILE *f;
@@ -72,7 +72,7 @@ struct toperf {
     uint32_t room;
     bool has_mapping, began;
     uint64_t size; /* of a regular file; else 0 */
-    /* The offset of a mapping that was read before the samples, which it follows; else 0 */
+    /* The offset of a mapping that follows the samples and was read before them; else 0. */
     uint64_t ahead;
     bool serial; /* commas are missing, as in the log of a serial client */
     struct mkperf_session session;

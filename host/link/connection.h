@@ -66,7 +66,8 @@ enum mkperf_status mkperf_source_demand(const struct mkperf_source *s, bool met,
 /* Ends the function around it with that status, unless the demand is met. The arguments are those of mkperf_source_demand. */
 #define MKPERF_DEMAND(...) MKPERF_TRY(mkperf_source_demand(__VA_ARGS__))
 
-/* Waits for a descriptor; -1: only for the time. Returns 0, ETIMEDOUT after some seconds (0: never), or EINTR: the user stops it. */
+/* Waits until the descriptor is ready; fd -1: waits only for the time. Returns 0, ETIMEDOUT after `seconds` (0: no limit), or EINTR if
+ * the user stops it. Its steps are 50 ms. */
 int mkperf_source_wait(const struct mkperf_source *s, int fd, short events, double seconds);
 /* Gives the user a message, if there is a function for that. */
 void mkperf_source_say(const struct mkperf_source *s, const char *format, ...)
@@ -115,8 +116,8 @@ struct mkperf_peer_options {
 
 struct mkperf_peer_ops {
     void (*text)(void *self, const char *p, size_t n); /* console text of the target */
+    /* Takes each message; with a key, only those with a valid MAC. gap: the number of missing frames before it. */
     enum mkperf_status (*message)(void *self, const uint8_t *p, size_t n, unsigned gap,
-                                  /* Called for each message with a valid MAC. */
                                   struct mkperf_error *e);
     enum mkperf_status (*tick)(void *self, struct mkperf_error *e); /* called after every wait */
 };

@@ -258,7 +258,13 @@ static enum mkperf_status open_file(struct mkperf_source *s, const char *where,
 
 /* ---- tcp:HOST[:PORT], and listen:[ADDR:]PORT ---- */
 
-enum { KEEP_IDLE_S = 10, KEEP_INTERVAL_S = 5, KEEP_PROBES = 3, UNACKED_MS = 20000, WAITING = 4 };
+enum {
+    KEEP_IDLE_S = 10,
+    KEEP_INTERVAL_S = 5,
+    KEEP_PROBES = 3,
+    UNACKED_MS = 20000,
+    BACKLOG = 4 /* connections that may wait for accept */
+};
 
 bool mkperf_net_address_parse(const char *text, bool lone_port, struct mkperf_net_address *a)
 {
@@ -377,7 +383,7 @@ start_listening(struct mkperf_source *s, const struct mkperf_net_address *a, str
             }
             setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
             setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off); /* :: accepts IPv4 too */
-            if (bind(fd, i->ai_addr, i->ai_addrlen) == 0 && listen(fd, WAITING) == 0) {
+            if (bind(fd, i->ai_addr, i->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0) {
                 s->listener = fd;
             } else {
                 error = errno;

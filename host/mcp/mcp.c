@@ -76,7 +76,7 @@ static const char *make_line(const struct mcp_tool *t, json_t *arguments, char *
 {
     char word[WORD];
     unsigned n = 0;
-    size_t used = 0; /* arguments that the tool has */
+    size_t used = 0; /* the number of given arguments that the tool has */
 
     argv[n++] = mkperf_xstrdup("mkperf");
     argv[n++] = mkperf_xstrdup(t->command->name);

@@ -20,15 +20,15 @@ struct mcp_tool {
     const struct mkperf_command *command;
     const char *operands; /* names of files, separated by blanks; all are required */
     const char *options;  /* long names of options of the command, separated by blanks */
-    const char *always;   /* another option that is always given; NULL */
+    const char *always;   /* an option that is always given, too; NULL: none */
 };
 
 struct mcp_server {
     const struct mcp_tool *tool;
     unsigned ntools;
     /*
-     * Runs mkperf with these arguments: "mkperf", the command's name, options of the table, "--name=value", and operands after
-     * "--"; NULL ends them. Stores its output, a new string, in *text, and returns its exit status.
+     * Runs mkperf. argv is "mkperf", the command's name, "--json", options of the table, "--", and operands. NULL ends it. Stores
+     * the output, a new string, in *text. Returns the exit status.
      */
     int (*run)(void *self, char *const *argv, char **text);
     void *self;

@@ -43,8 +43,8 @@ void mkperf_chain_prepare(struct mkperf_chain_forms *c, uint32_t pd, uint64_t lr
  * sample, each event and each reading of a queue, in the order of its core, and with `flush` behind each message. An entry
  * is released when every core has sent a later sample, and a later event if the session has both. A core that is
  * MKPERF_MERGE_WAIT_NS behind the newest sample is not waited for: it may be idle. After a `flush` at most MKPERF_MERGE_BYTES
- * wait: beyond that the oldest entries are released. Nothing is lost: what follows a later sample was released is passed on, and
- * counted.
+ * wait: beyond that the oldest entries are released. Nothing is lost: an entry that arrives after a later one was
+ * released is passed on and counted.
  */
 
 #define MKPERF_MERGE_WAIT_NS UINT64_C(1000000000) /* one second of the target's time */
@@ -53,7 +53,7 @@ enum { MKPERF_MERGE_BYTES = 8 << 20 };
 struct mkperf_merge;
 
 struct mkperf_merge *mkperf_merge_new(struct mkperf_sink to);
-void mkperf_merge_free(struct mkperf_merge *m); /* NULL: nothing. Samples in it are dropped */
+void mkperf_merge_free(struct mkperf_merge *m); /* NULL: nothing. Entries in it are dropped */
 
 /* Sets the masks of the cores of which samples, and events, are waited for from now on, in addition
  * to cores that sent some. */

@@ -172,7 +172,7 @@ void mkperf_pd_counts_add(struct mkperf_pd_counts *c, const struct mkperf_pd_cou
 /*
  * Calls and notifications between PDs, and other software events of a session.
  *
- * Owns: the form in memory.
+ * Owns: the structures of these counts, and the sums. perfdata/own_lines.c has their lines in a file.
  */
 
 enum { MKPERF_INTERACTION_NAME = 64 };

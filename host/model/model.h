@@ -3,7 +3,7 @@
  * The model of a profile: what passes from a decoder to a sink, one event at a time.
  *
  *      decoder                      relays (relays.h)                 sink
- *      wire: a target's stream ─┐   agreement, plausible,      ┌─► perf.data, report, exports, page
+ *      wire: a target's stream ─┐   checks,                    ┌─► perf.data, report, exports, page
  *      perf.data, other files  ─┴─► only_cores, off_cpu ───────┘
  *
  *      begin(session)  pd  pd  sample  sched  sample  mark  lost  flush  ...  end(totals)
@@ -514,10 +514,12 @@ static inline struct mkperf_sink mkperf_sink_in_order(struct mkperf_sink sink,
     return sink;
 }
 
-/* Decoders and relays pass items to a sink with these, which make names and texts printable (base/base.h). Most items are samples
- * and events, which have no text: they go straight to the sink. */
+/* Passes an item that is not ready for the sink. It checks the order, makes texts printable (base/base.h), and makes samples of
+ * counts. */
 enum mkperf_status mkperf_sink_prepare(const struct mkperf_sink *sink,
                                        const struct mkperf_item *item, struct mkperf_error *e);
+/* Decoders and relays pass items to a sink with this function. Most items are samples and events, which have no text: they go
+ * straight to the sink. */
 static inline enum mkperf_status mkperf_sink_put(const struct mkperf_sink *sink,
                                                  const struct mkperf_item *item,
                                                  struct mkperf_error *e)

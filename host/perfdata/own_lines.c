@@ -337,8 +337,8 @@ static bool read_numbered(struct perfin_session *s, const struct row *row, unsig
     return true;
 }
 
-/* Reads a line about one of several fill levels, edges, PDs or counts, or about all interactions. */
-static void read_one_of_several(struct perfin_session *s, const struct row *row, const char *text)
+/* Reads a line about a fill level, an edge, a PD's software events or a count, or about the interactions as a whole. */
+static void read_item_line(struct perfin_session *s, const struct row *row, const char *text)
 {
     struct mkperf_fill *fill = &s->totals.fill;
     struct mkperf_fill_point point = {.bytes = 0};
@@ -397,7 +397,7 @@ bool perfdata_line_read(struct perfin_session *s, const char *key, const char *t
     } else if (row->owner == OF_FILL) {
         read_fields(row, text, &s->totals.fill);
     } else {
-        read_one_of_several(s, row, text);
+        read_item_line(s, row, text);
     }
     return true;
 }
@@ -423,8 +423,7 @@ static enum mkperf_status read_lines(struct perfin_reader *r, unsigned bit, bool
 
 enum mkperf_status perfin_read_totals(struct perfin_reader *r)
 {
-    return read_lines(r, MKPERF_PERFDATA_TOTALS, &r->session.has_totals,
-                      "more PDs or interactions than fit");
+    return read_lines(r, MKPERF_PERFDATA_TOTALS, &r->session.has_totals, "more PDs than fit");
 }
 
 enum mkperf_status perfin_read_session(struct perfin_reader *r)

@@ -82,7 +82,14 @@
  *       stopped_ns, stopped_at_ns
  *       stopped TEXT            what ended a flight recording
  *       ring_bytes, ring_peak
- *       ring_fill TIME_NS BYTES two numbers (model/figures.h); only if the target reported it
+ *       ring_fill TIME_NS BYTES struct mkperf_fill_point, one line each; only if the target reported it
+ *       soft_ns NS, soft_dropped N, soft_total N N N N
+ *                               struct mkperf_interactions (model/figures.h)
+ *       soft_edge CALLS NOTIFICATIONS FROM<tab>TO
+ *                               struct mkperf_interaction, one line each
+ *       soft_pd N N N N PD      struct mkperf_soft_counts, one line each
+ *       soft_stack LEAST BOTTOM TOP LOWEST PD
+ *                               the stack of that PD, with record --stacks
  *       first_ns, last_ns
  *       complete 0|1
  *       recovered 0|1           1: late_events to unread, ring_bytes and the rest, marks_lost and

@@ -22,11 +22,11 @@
  *     records       SAMPLE SAMPLE|SAMPLE SAMPLE ...
  *
  * Each part is flushed, so a file whose writer was killed can be read up to its last part. perf ends with
- * an error if a part yields no bytes; therefore a part holds at most PART_BYTES of records, which always
- * fit into one compressed record. A part of ours is whole records. A record of perf's may continue in the next part.
+ * an error if a part yields no bytes. Therefore a part holds at most MKPERF_COMPRESSED_PART bytes of records, which
+ * always fit into one compressed record. A part of ours is whole records. A record of perf's may continue in the next part.
  *
- * Owns: the two zstd contexts and their buffers. The writer and recovery use the compressor's counts; the
- * reader and recovery use the other direction. Nothing that is read is trusted: memory is bounded by
+ * Owns: the two zstd contexts and their buffers. The writer uses one direction; the reader and
+ * recovery use the other. Nothing that is read is trusted: memory is bounded by
  * INFLATE_BYTES and by zstd's window of at most 128 MiB (that of its highest level), time by
  * MKPERF_INFLATE_RATIO.
  */
@@ -67,7 +67,8 @@ struct perfin_inflate {
     struct ZSTD_DCtx_s *stream; /* NULL: the file has had no compressed record */
     const uint8_t *part;        /* the compressed bytes of the last record */
     size_t part_bytes, part_used;
-    /* Records; the bytes from `at` to `filled` have not been taken: the last part ended within a record */
+    /* Records. Those from `at` to `filled` have not been taken. After perfin_inflate_next returned NULL they are the start
+     * of a record that continues in the next part. */
     uint8_t *buffer;
     size_t at, filled;
     uint64_t in, out; /* bytes so far */
@@ -230,7 +231,7 @@ void perfdata_head_close(struct mkperf_perfdata *w);
 void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_perfdata *w, unsigned number);
 /* Returns the id that samples of the attribute `number` have in the file. */
 uint64_t perfdata_attr_id(unsigned number);
-/* Returns how many events have their counts in samples of event i, which is one of them; 0: samples have no counts. */
+/* Returns how many events have counts in samples of event i, itself included. Returns 0 if its samples have no counts. */
 unsigned perfdata_counts_of(const struct mkperf_session *s, unsigned i);
 /* Returns the number of tracepoints in the file: 0 without scheduling events; more if there are several cores. */
 unsigned perfdata_trace_points(const struct mkperf_perfdata *w);
@@ -258,7 +259,7 @@ static inline void perfdata_record(struct mkperf_put *c, unsigned type, unsigned
     mkperf_put16(c, (uint16_t)size);
 }
 
-/* Begins a record of at most 64 KiB. The caller puts what follows its head. c.p NULL: it failed, with *e. */
+/* Begins a record of at most 64 KiB. The caller puts what follows its head. */
 static inline struct mkperf_put perfdata_begin(struct mkperf_outfile *out, unsigned type,
                                                unsigned misc)
 {
@@ -429,8 +430,8 @@ struct perfin_session {
     uint32_t last; /* the process that was found last, most often the next one too */
 };
 
-/* Reads a line of the session's or the totals' feature. Returns false if it is about one more PD or queue than a recording
- * can have. A line with an unknown key or with too few values is skipped. */
+/* Reads a line of the session's or the totals' feature. Returns false if it has one more PD or queue than a recording
+ * can have, or describes a queue wrongly. A line with an unknown key, or without its numbers, is skipped. */
 bool perfdata_line_read(struct perfin_session *s, const char *key, const char *text);
 
 void perfin_free_session(struct perfin_session *s);

@@ -14,7 +14,7 @@ enum { COPY_BYTES = 64 * 1024 };
 
 /* A file, and what is kept of it. */
 struct recovered {
-    struct perfin_reader reader; /* its offset is, in the end, that of what is not kept */
+    struct perfin_reader reader; /* its offset in the end: where the kept part ends */
     struct perfdata_compressed compressed;
     struct perfdata_features features;
     struct mkperf_totals *totals; /* what the records that are kept contain */

@@ -49,7 +49,8 @@ struct mkperf_recording {
     struct mkperf_profile profile;
     struct mkperf_frames frames;
 };
-/* Frees what was read. It is the end of a command of which the state begins with a recording. */
+/* Frees what was read. `recording` is a struct mkperf_recording. A command uses this function as its `end` if its state begins
+ * with one. */
 void mkperf_recording_free(void *recording);
 
 /* Makes times of a filter's percentages, for which it reads the recording. Errors: the reader's; USAGE: the path is "-". */

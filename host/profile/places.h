@@ -64,13 +64,13 @@ struct mkperf_place {
 };
 
 struct mkperf_places {
-    /* Set before begin: */
+    /* Set before the first item: */
     bool inlined;  /* inlined functions are frames */
     bool no_lines; /* frames have no files and lines, which is quicker */
     bool no_elfs;  /* only names and figures of PDs are needed, and no places */
     struct mkperf_elf_search search;
 
-    struct mkperf_session session; /* a copy, with the begin's texts */
+    struct mkperf_session session; /* a copy; its texts are those of the first session */
     struct mkperf_places_pd *pd;
     uint32_t npds, pd_room;
     struct mkperf_symbols *symbols;
@@ -82,7 +82,7 @@ struct mkperf_places {
     struct mkperf_place *place;
     struct mkperf_frame *frame;
     uint32_t function_room, place_room, nframes, frame_room;
-    /* For each text: 0, the owner of the functions of that name, or several owners */
+    /* For each text the owner of the functions of that name: 0 for none, a number above, or OWNER_SEVERAL (places.c). */
     uint32_t *owner;
     uint32_t owner_room;
 };

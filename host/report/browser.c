@@ -246,7 +246,8 @@ static void act_on_browser_key(struct browser *b, int key)
             items_close(b, b->at);
         } else if (key == KEY_LEFT) {
             b->at = items_parent(b, b->at);
-        } else if (!b->item[b->at].open) { /* opens also what is below as long as it is one item */
+        } else if (!b->item[b->at]
+                        .open) { /* opens the items below, too, as long as there is only one */
             uint32_t n = open_item(b, b->at);
             b->message = n > 0 ? NULL : "no caller";
             for (size_t at = b->at; n == 1;) {

@@ -114,7 +114,7 @@ const char *report_row_text(const struct report_rows *rows, const struct report_
         if (unknown_ns >= MIN_UNKNOWN_NS && p->slices.quantum_ns != 0) {
             snprintf(text, REPORT_ROW_TEXT, "%.2f%% (%.6f s unknown)", percent,
                      (double)unknown_ns / 1e9);
-        } else { /* Without slices of time, the head of the report has the unknown time, once for all rows. */
+        } else { /* The unknown time is too short to show, or the head of the report shows it once for all rows. */
             snprintf(text, REPORT_ROW_TEXT, "%.2f%%", percent);
         }
         return text;

@@ -231,7 +231,8 @@ void report_comparison_free(struct report_comparison *d)
 
 /* ---- rows ---- */
 
-/* Returns a symbol's text without the mode before it, so that kernel and user functions of one name are neighbours. */
+/* Returns a symbol's text without the mode before it. Kernel and user functions of one name are neighbours, and the member `kernel`
+ * distinguishes them. */
 static const char *without_mode(const char *text)
 {
     bool has_mode = text[0] == '[' && text[1] != '\0' && text[2] == ']' && text[3] == ' ';
@@ -303,7 +304,7 @@ static void add_run(struct report_comparison *d, unsigned side, unsigned run, co
     d->counted[side] += p->total[number].samples;
 }
 
-/* Adds a row for each pair of PDs of a recording, and for each interrupt. */
+/* Adds the mean latency of each pair of PDs and of each interrupt of a recording to its row. */
 static void add_latencies(struct report_comparison *d, unsigned side, unsigned run)
 {
     struct mkperf_latency_rows rows;

@@ -68,10 +68,11 @@ struct report_comparison {
     /* Set before reading: */
     struct mkperf_elf_search elfs;
     struct report_column_list keys;
-    const char *pd;    /* only samples of this PD are compared; NULL: all */
-    const char *per;   /* KIND:NAME, of which rows are the cost; NULL: rows are shares */
-    bool latency;      /* rows are the latencies of pairs of PDs */
-    double confidence; /* the confidence of intervals, in per cent */
+    const char *pd;  /* only samples of this PD are compared; NULL: all */
+    const char *per; /* KIND:NAME, of which rows are the cost; NULL: rows are shares */
+    bool latency;    /* rows are the latencies of pairs of PDs */
+    double
+        confidence; /* per cent; 95: chance makes a row significant in 5 of 100 comparisons of equal systems */
     bool exact;        /* counts are compared; reading sets it, too, if all recordings have them */
     bool by_growth;    /* rows are sorted by delta instead of its size */
     double limit;      /* rows below so many per cent on both sides are not printed */
@@ -80,14 +81,15 @@ struct report_comparison {
 
     struct report_run *run[REPORT_SIDES];
     unsigned runs[REPORT_SIDES];
-    const char *event; /* the current one, of side A */
+    const char *event; /* the name of the compared event, on side A */
     struct report_change *row;
     size_t n, room;
-    struct mkperf_hash texts, numbers; /* of rows by their texts, while they are built */
-    size_t family;                     /* the number of rows in which chance can claim a change */
-    size_t changed;                    /* rows with another value */
-    size_t largest;                    /* the row of a program with the greatest value in A */
-    double whole[REPORT_SIDES];        /* the sum of all rows; of several recordings its mean */
+    struct mkperf_hash texts,
+        numbers;                /* numbers of texts; numbers of rows by those of their texts */
+    size_t family;              /* the number of rows in which chance can claim a change */
+    size_t changed;             /* rows with another value */
+    size_t largest;             /* the row of a program with the greatest value in A */
+    double whole[REPORT_SIDES]; /* the sum of all rows; of several recordings its mean */
     /* The units of all recordings of a side, with `per`; otherwise INFINITY. */
     double units[REPORT_SIDES];
     double samples[REPORT_SIDES];   /* numbers of samples as if all had equal weight */

@@ -118,7 +118,7 @@ void report_pager_show(const char *title, const char *text);
  * there are none, or the user gave up. */
 bool report_ask(const char *prompt, char words[REPORT_SEARCH]);
 
-/* Returns to which of n lines a key moves the line `at`; `at` if it is another key. A page has so many lines. */
+/* Returns the line, of n, to which a key moves from line `at`. Other keys do not move. page: the number of lines of a page. */
 int report_moved(int key, int at, int n, int page);
 
 /* Starts curses for a program that reads keys. `colour`: shares are in colour. The caller ends with endwin. */
@@ -288,7 +288,8 @@ void report_browse(struct mkperf_frames *f, const struct report_options *o, cons
 /*
  * The output of `mkperf latency`: latencies and critical paths, as tables for people and as rows for programs.
  *
- * Owns: the form. latency_table.c prints text, and values with a separator or JSON Lines. Both have the same rows and analysis. A step of a path names the PD that ran or waited, the reason, and the PD that it served.
+ * Owns: the form. latency_table.c prints tables, and rows with a separator or as JSON Lines. Both have the same contents. A step of
+ * a path names the PD that ran or waited, the reason, and the PD that it served.
  */
 
 struct report_latency {

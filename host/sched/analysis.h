@@ -268,7 +268,7 @@ void mkperf_analysis_free(struct mkperf_analysis *a);
 struct mkperf_sink mkperf_analysis_sink(struct mkperf_analysis *a);
 /* Adds a listener. Called before the first event, at most MKPERF_ANALYSIS_LISTENERS times. */
 void mkperf_analysis_listen(struct mkperf_analysis *a, struct mkperf_analysis_listener l);
-/* The members that a snapshot has. The calls of begin and pd set the others. */
+/* The members that a snapshot has. The items BEGIN and PD set the others. */
 extern const struct mkperf_shape_row mkperf_analysis_rows[];
 /*
  * Reads the recording at `path` into a sink that passes all events on to `a`, or answers the question from a snapshot (import/import.h).
@@ -280,6 +280,7 @@ enum mkperf_status mkperf_analysis_read(struct mkperf_analysis *a, struct mkperf
 /* The analysis as a sink, for callers that are sinks themselves. Events of unknown PDs are ignored. It always succeeds. The end of the
  * stream counts intervals that last until then, and sorts the results, most time first. */
 mkperf_take_item mkperf_analysis_take;
+/* Takes one event, as mkperf_analysis_take does with an item SCHED. */
 void mkperf_analysis_event(struct mkperf_analysis *a, const struct mkperf_sched *event);
 /* Counts the time of all cores and PDs until the last event, so that the sums are up to date before the end. A PD that is ready
  * then counts as ready, also if it turns out later that it was throttled. */
@@ -329,9 +330,10 @@ struct mkperf_latency_row {
     uint32_t irq;    /* interrupt, or for an exit the argument of mkperf_exit_name */
     uint64_t max_at; /* when the maximum ended */
     uint64_t busy;   /* events that found their PD not waiting */
-    const struct mkperf_call_edge *edge;   /* the parts of its calls or exits; NULL of a target */
-    const struct mkperf_log_histogram *of; /* the recording's histogram, or a target's, `ns` */
-    /* the target's histogram; total and max are ticks until `finish` */
+    const struct mkperf_call_edge *edge; /* the parts of its calls or exits; NULL of a target */
+    /* The times: the recording's histogram, or `ns` of this row if a target counted. It is NULL until `finish`. */
+    const struct mkperf_log_histogram *of;
+    /* The target's histogram. Its total and maximum are ticks until `finish`. */
     struct mkperf_log_histogram ns;
 };
 
@@ -365,8 +367,7 @@ bool mkperf_latency_row_add(struct mkperf_latency_row *row, uint64_t tick_hz, ui
 /* Adds the run time of a thread. */
 void mkperf_latency_run(struct mkperf_latency_rows *rows, const char *pd, uint64_t thread,
                         uint64_t ticks, uint64_t runs);
-/* Ends the adding of a target's rows: converts times to ns, computes quantiles, and sorts by kind, then most time
- * first. */
+/* Ends the adding of a target's rows. It converts times to ns, sets `of` of each row, and sorts by kind, then most time first. */
 void mkperf_latency_rows_finish(struct mkperf_latency_rows *rows);
 void mkperf_latency_rows_free(struct mkperf_latency_rows *rows);
 

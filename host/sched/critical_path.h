@@ -34,7 +34,6 @@ enum mkperf_path_kind { MKPERF_PATH_CALL, MKPERF_PATH_MARKS, MKPERF_PATH_PHASE }
 
 struct mkperf_path_choice {
     struct mkperf_analysis *analysis; /* the caller sets it before reading, and frees it */
-    /* Which time the path explains. */
     enum mkperf_path_kind kind;
     char first[MKPERF_MODEL_NAME],
         second[MKPERF_MODEL_NAME]; /* names of PDs or marks; "": any call */
@@ -42,7 +41,8 @@ struct mkperf_path_choice {
     uint64_t at_ns;
     bool marked; /* the first mark was recorded at mark_ns, and the second one not yet */
     uint64_t mark_ns;
-    struct mkperf_marks phases; /* open phases of the wanted name, which the caller frees */
+    struct mkperf_marks
+        phases; /* open phases of the wanted name; the caller frees them with mkperf_marks_free */
     /* The result: */
     uint64_t candidates; /* times of the wanted kind and names */
     bool found;
@@ -110,7 +110,8 @@ struct mkperf_path {
 /* Finds the path from `from` to `to`, when pd was done. The window of the timeline contains both. The caller frees the path. */
 void mkperf_path_find(struct mkperf_path *path, const struct mkperf_timeline *t, uint32_t pd,
                       uint64_t from, uint64_t to);
-/* Reads a recording into `a`, which is new, and finds the path in it. Errors: those of mkperf_analysis_read; there is no path then. */
+/* Reads a recording into `a`, which is new, and finds the path from `from` to `to`, when pd was done. Errors: those of
+ * mkperf_analysis_read; *path is not set then. */
 enum mkperf_status mkperf_path_read(struct mkperf_path *path, struct mkperf_analysis *a,
                                     uint32_t pd, uint64_t from, uint64_t to, const char *recording,
                                     struct mkperf_error *e);

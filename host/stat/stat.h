@@ -42,7 +42,7 @@ struct stat_reading {
     bool by_pd;     /* the kernel counts by PD */
     unsigned events;
     unsigned slices;
-    unsigned runs;             /* the reading is the mean, or the sum, of so many runs */
+    unsigned runs;             /* the number of runs of which this reading is the sum or the mean */
     double share[STAT_EVENTS]; /* the part of the time in which the event was counted, 0 to 1 */
     unsigned rows;
     struct stat_row row[STAT_ROWS];
@@ -90,7 +90,7 @@ struct stat_style {
     const char *title; /* the target */
     const char *only;  /* NAME[,NAME]: only rows of these PDs; NULL: all */
     const mkperf_Session *session;
-    /* Groups of figures that PDs have, too, and whose events are counted; or NULL. */
+    /* The groups of figures of -M: their events are counted, and PDs have these figures instead of shares. NULL: none. */
     const char *metrics;
     const char *cpu; /* the CPU whose derived figures are shown; NULL: those of the architecture */
     const struct mkperf_pds *pds;
@@ -111,7 +111,8 @@ const char *stat_derived(const struct stat_reading *r, const struct stat_row *ro
  */
 
 struct stat_measure {
-    /* Set before: options and stop of the recorder, and the members up to `style`, of which the measurement sets the rest. */
+    /* The caller sets options and stop of the recorder, the members up to `runs`, and of `style` all except cores, titles, time_s,
+     * session, cpu and pds. */
     struct mkperf_recorder recorder;
     bool per_pd, estimate;
     /* The time that each PD ran is counted, too, as MKPERF_RUN_TIME_EVENT after the other

@@ -2,7 +2,7 @@
 /*
  * The modules that a command has opened, and the search for the builds that a recording names.
  *
- * Owns: the list of modules, in which a file is once. Called by the commands and sinks that need symbols.
+ * Owns: the list of modules. Each file is in it once. Called by the commands and sinks that need symbols.
  */
 #include "symbols_internal.h"
 

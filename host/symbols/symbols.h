@@ -7,8 +7,8 @@
  *                            ├─ lines       DWARF, by unit         mkperf_lines_at
  *                            └─ unwind      call-frame information mkperf_lr_is_caller
  *
- * Owns: opened ELFs and the tables above, each of which is filled when it is asked for first. Invariants: a path is opened
- * once; addresses are the ELF's link-time addresses, because PDs have no slide; all strings live as long as the
+ * Owns: opened ELFs and the tables above, each of which is filled when it is asked for first. Invariants: a path has
+ * one module; addresses are the ELF's link-time addresses, because PDs have no slide; all strings live as long as the
  * mkperf_symbols. Memory is bounded by the ELFs.
  *
  * Example: of the address 0x200404 in client.elf, mkperf_symbol_at stores {"work", 0x200400, 32}. mkperf_lines_at stores

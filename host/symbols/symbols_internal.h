@@ -2,8 +2,8 @@
 /*
  * Shared by the files of the symbolizer.
  *
- * Owns: struct mkperf_module. module.c opens it; functions.c, lines.c and unwind.c each fill their own part at first
- * use. Used only in host/symbols.
+ * Owns: struct mkperf_module. module.c maps and checks a file, recorded.c keeps the list. functions.c, lines.c and unwind.c each
+ * fill their own part at first use. Used only in host/symbols.
  */
 #ifndef MKPERF_HOST_SYMBOLS_SYMBOLS_INTERNAL_H
 #define MKPERF_HOST_SYMBOLS_SYMBOLS_INTERNAL_H
@@ -34,7 +34,7 @@ struct mkperf_unit_range {
 
 struct mkperf_module {
     struct mkperf_module *next;
-    /* Of functions.c: names that are shown in another form; all modules share the tree */
+    /* Names that functions.c shows in another form. All modules share this tree. */
     void **names;
     char *path;     /* absolute, without links */
     char *original; /* the file that was copied, if this is a copy in perf's cache; else NULL */
@@ -46,7 +46,7 @@ struct mkperf_module {
     struct mkperf_segment *segment;
     size_t nsegments;
 
-    /* Of functions.c; sorted by start, which is different for each. */
+    /* functions.c fills it. It is sorted by start, which is different for each function. */
     struct mkperf_function *function;
     size_t nfunctions;
     bool functions_loaded;

@@ -26,7 +26,7 @@ enum {
     CALLER = 1 << 0,          /* lr has the caller, and fp is the caller's */
     FRAME = 1 << 1,           /* fp is this function's */
     LOST = 1 << 2,            /* lr was overwritten while fp is the caller's */
-    STATES = 3,
+    STATES = 3,               /* how many states there are: CALLER, FRAME, LOST */
 };
 
 /* ---- the control flow of AArch64 code ---- */

@@ -28,15 +28,16 @@ enum mkperf_system_limits {
     MKPERF_SYSTEM_MAX_BYTES = 4 << 20,
 };
 
-/* The greatest budget and period, in us: both are computed with in ns. */
+/* The greatest budget and period: computations are in ns. */
 #define MKPERF_SYSTEM_MAX_US (UINT64_MAX / 1000)
 
 /* How the kernel schedules a PD or a vCPU, as the .system file or the image's stamp lists it. */
 struct mkperf_scheduling {
     bool known;
-    bool passive;           /* runs on its callers' budgets */
-    uint32_t priority, cpu; /* priority: 0 .. 254; cpu: 0 before Microkit 2.1 */
-    uint64_t budget_us, period_us;
+    bool passive; /* it runs on its callers' budgets */
+    /* In a .system file priority is 0 .. 254 and cpu 0 .. 63. A stamp or a recording may have any numbers. */
+    uint32_t priority, cpu;
+    uint64_t budget_us, period_us; /* at most MKPERF_SYSTEM_MAX_US; equal: it may always run */
 };
 
 /* Returns whether the budget is below the period, so that the kernel may throttle it. */
@@ -229,7 +230,7 @@ unsigned mkperf_windows_read(const char *text, struct mkperf_schedule_entry out[
 struct mkperf_image_program {
     uint64_t thread;                     /* the identity in samples of the PD, 0 for the kernel */
     int parent;                          /* index in `program`, -1 if it has none */
-    struct mkperf_scheduling scheduling; /* `passive` is valid also if the rest is not known */
+    struct mkperf_scheduling scheduling; /* `passive` is valid even if `known` is false */
     struct mkperf_build_id build_id;     /* n is 0 if the program could not be identified */
     char name[MKPERF_STAMP_NAME_BYTES + 1]; /* name of the PD, "" for the kernel */
     char file[MKPERF_STAMP_FILE_BYTES + 1]; /* name of the ELF without directories, "" if unknown */
@@ -284,7 +285,7 @@ struct mkperf_image_place {
 unsigned mkperf_image_words(const struct mkperf_image *image, uint64_t word[MKPERF_MAX_WORDS],
                             struct mkperf_image_place place[MKPERF_STAMP_QUEUES][2]);
 
-/* Bytes of the image's identity as text: mkperf_hex(image->id, ...). */
+/* Room for the image's identity in hexadecimal with its NUL, as mkperf_hex writes it. */
 enum { MKPERF_IMAGE_TEXT = 2 * MKPERF_STAMP_IMAGE_BYTES + 1 };
 
 #endif

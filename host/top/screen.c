@@ -6,7 +6,7 @@
 
 #include "report/report.h"
 
-enum { UTIL_WIDTH = 9 }; /* width of the column "Ran" in the table of charged time */
+enum { UTIL_WIDTH = 9 }; /* width of the column "Util" in the table of charged time */
 
 static const char *const sorts[TOP_SORTS] = {"share", "name", "PD"};
 
@@ -16,7 +16,8 @@ static const char keys[] =
 
 static const char *const help[] = {
     "  h, ?            this text; any key returns to the tables",
-    "  Up, Down        select a PD or a function",
+    "  Up, Down, j, k  select a PD or a function",
+    "  PgUp, PgDn      move by a page; Home, End: to the first or the last line",
     "  Enter           only functions of the selected PD",
     "  u, Backspace    functions of all PDs",
     "  i               without idle, or with it",
@@ -158,7 +159,8 @@ void top_screen_print(const struct top_screen *s, FILE *out)
         print_entry(s, s->line[i].text, out);
     }
     if (s->rows && s->list.nfunctions > s->rows) {
-        fprintf(out, "# and %" PRIu64 " functions more\n", s->list.nfunctions - s->rows);
+        uint64_t more = s->list.nfunctions - s->rows;
+        fprintf(out, "# and %" PRIu64 " more function%s\n", more, mkperf_plural(more));
     }
     fputc('\n', out);
 }

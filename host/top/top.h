@@ -116,11 +116,11 @@ struct top_screen {
     enum top_sort sort;
     bool charged;   /* the table of PDs shows charged time */
     const char *pd; /* only functions of this PD are shown; NULL: of all PDs */
-    uint32_t at;    /* the selected line */
+    uint32_t at;    /* the index of the selected line in `line` */
     struct top_list list;
     struct mkperf_charge charge;
     struct top_line *line;  /* PDs, of list.pd or of the charged time; then functions */
-    uint32_t npds, nlines;  /* lines of PDs; of both */
+    uint32_t npds, nlines;  /* the number of lines of PDs; of all lines */
     char message[TOP_TEXT]; /* the last message of the target */
 };
 

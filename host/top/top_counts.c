@@ -129,7 +129,7 @@ static enum mkperf_status count_item(void *self, const struct mkperf_item *item,
     case MKPERF_ITEM_SAMPLE:
         add_sample(c, item->sample);
         return MKPERF_OK;
-    case MKPERF_ITEM_END: /* the last screen has the sums until the last event */
+    case MKPERF_ITEM_END: /* the analysis gets no end, because time_of adds what lasts until the last event */
         return MKPERF_OK;
     case MKPERF_ITEM_SCHED:
         slice = item->sched->time_ns / slice_ns(c);

@@ -96,7 +96,7 @@ static enum MHD_Result answer_stretch(const struct view_server *s, struct MHD_Co
     const struct page_input *in = &s->shown[0].in;
     page_data_span(in, &first, &last);
     if (in->schedule.kept == NULL || from >= to ||
-        to - 1 > last - first) { /* so it is if the page has all intervals, too */
+        to - 1 > last - first) { /* if the page has all intervals, kept is NULL */
         return view_answer_problem(c, MHD_HTTP_NOT_FOUND, "no scheduling events can be read there");
     }
     struct page_bytes b = page_schedule_stretch(&in->schedule, first, from, to, most);

@@ -94,7 +94,7 @@ enum MHD_Result view_answer_problem(struct MHD_Connection *c, unsigned status, c
 
 struct view_shown {
     const char *path;
-    bool speedscope; /* the page has a link to it */
+    bool speedscope; /* the page has a link to speedscope */
     struct mkperf_profile profile;
     struct mkperf_frames frames;
     struct annotate_sources sources;
@@ -129,7 +129,8 @@ void view_live_schedule_free(struct page_schedule *s);
 enum { VIEW_LIVE_SAMPLES = 200000, VIEW_LIVE_LOSSES = 1000 };
 
 struct view_live {
-    struct mkperf_recorder recorder; /* its options, `stop` and `progress` are set before it runs */
+    struct mkperf_recorder
+        recorder; /* the caller sets its options, stop, progress, and self, which progress gets */
     struct mkperf_profile profile;
     struct mkperf_frames frames;
     struct annotate_sources sources;

@@ -30,7 +30,8 @@ uint64_t stream_time(struct mkperf_stream *s, uint64_t ticks, uint64_t hz);
 enum mkperf_status stream_begin(struct mkperf_stream *s, struct mkperf_error *e);
 /* Announces the PDs that became known since the last call. */
 enum mkperf_status stream_announce(struct mkperf_stream *s, struct mkperf_error *e);
-/* Begins to merge samples if the target samples several cores, or if `core` is not 0. */
+/* Begins to merge samples if the target samples several cores, if `core` is not 0, or if the session has samples of blocked
+ * threads. */
 void stream_cores_begin(struct mkperf_stream *s, uint32_t core);
 /* Counts a loss and reports it to the sink. */
 enum mkperf_status stream_lost(struct mkperf_stream *s, const struct mkperf_lost *lost,

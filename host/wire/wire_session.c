@@ -77,9 +77,14 @@ static enum mkperf_status adopt_events(struct mkperf_stream *s, const mkperf_Ses
     s->session.inferred |= m->inferred;
     s->session.core_mask = m->cores & ((1U << MKPERF_MAX_CORES) - 1);
     bool windows = m->aggregate_ms != 0 && s->session.aggregate_ms == 0;
-    MKPERF_FAIL_IF(windows || (m->sched && !s->session.sched), e, MKPERF_ERR_INPUT,
-                   "another session (%" PRIu32 ") %s begins here, which the output has no room for",
-                   m->id, windows ? "that counts samples in windows" : "with scheduling events");
+    MKPERF_FAIL_IF(windows, e, MKPERF_ERR_INPUT,
+                   "another session (%" PRIu32 ") counts samples in windows, but the recording "
+                   "began without windows",
+                   m->id);
+    MKPERF_FAIL_IF(m->sched && !s->session.sched, e, MKPERF_ERR_INPUT,
+                   "another session (%" PRIu32 ") with scheduling events begins here, but the "
+                   "recording began without them",
+                   m->id);
     s->sched.running = m->sched || m->words != 0;
     /* Words hold the indices of the queues that the image lists. The meaning of others, another program's, is not known. */
     const struct mkperf_image *image = s->config.pds->image;
@@ -96,9 +101,9 @@ static enum mkperf_status adopt_events(struct mkperf_stream *s, const mkperf_Ses
             s->session = before;
             memset(s->event_of, -1, sizeof s->event_of);
             return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                    "another session (%" PRIu32 ") with other events begins here, "
-                                    "which the output cannot hold",
-                                    m->id);
+                                    "another session (%" PRIu32 ") begins here: the recording "
+                                    "would have more than %d events",
+                                    m->id, MKPERF_MODEL_EVENTS);
         }
         const uint32_t counter[] = {m->events[i].user_counter, m->events[i].kernel_counter};
         for (unsigned k = 0; k < 2; k++) {
@@ -114,7 +119,7 @@ static enum mkperf_status adopt_events(struct mkperf_stream *s, const mkperf_Ses
                : MKPERF_OK;
 }
 
-unsigned mkperf_stream_samples(const struct mkperf_stream *s, unsigned event)
+unsigned mkperf_stream_sampled_event(const struct mkperf_stream *s, unsigned event)
 {
     unsigned first = UINT_MAX;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The stream: decodes a target's messages into the calls of one sink.
+ * The stream: decodes a target's messages into items for one sink.
  *
  * A target sends a call chain once and gives it a slot. Each later sample with that chain names only
  * the slot. The stream remembers slots, names and sessions, and calculates from them and a batch
@@ -104,7 +104,7 @@ struct mkperf_stream_slot {
 struct mkperf_stream_core;
 
 struct mkperf_stream {
-    /* The settings; the calls of the sink are checked by sink_order. */
+    /* The settings. sink_order checks the items for the sink. */
     struct mkperf_stream_config config;
     struct mkperf_order sink_order;
     struct mkperf_session session; /* the session, with the events of all sessions so far */
@@ -208,8 +208,8 @@ void mkperf_stream_free(struct mkperf_stream *s); /* s may be NULL */
 /*
  * Decodes one message; self is the stream, as struct mkperf_receiver_ops requires. s->control is then
  * the message, unless it was a batch or malformed. A malformed message is counted, and is no error.
- * Errors: those of the sink; PROTOCOL: another version; INPUT: another session begins, with events
- * that the sink cannot hold.
+ * Errors: those of the sink; PROTOCOL: another version; INPUT: another session has more events than fit, or has
+ * scheduling events or windows that the recording began without.
  */
 enum mkperf_status mkperf_stream_message(void *self, const uint8_t *p, size_t n, unsigned gap,
                                          struct mkperf_error *e);
@@ -240,9 +240,9 @@ static inline bool mkperf_stream_needs_reset(const struct mkperf_stream *s)
 /* Fills in an event as the model has it. */
 void mkperf_wire_event(const mkperf_SessionEvent *from, struct mkperf_event *to);
 
-/* Returns `event`, a number in s->session, if the current session samples it, else the lowest number of an event that it samples;
- * UINT_MAX: it samples none. */
-unsigned mkperf_stream_samples(const struct mkperf_stream *s, unsigned event);
+/* Returns `event` if the current session samples it, otherwise the lowest event that it samples; UINT_MAX: none. Events are numbers
+ * in s->session. */
+unsigned mkperf_stream_sampled_event(const struct mkperf_stream *s, unsigned event);
 
 /* Stores the i-th core in the target's last Status: its number, and in *core its state and late
  * answers. Returns false if the Status has fewer cores. A target with one core sends none. */

@@ -240,7 +240,7 @@ static void run(struct mkperf_pds *pds, const uint8_t *data, size_t n)
     if (failing.left != 0) {
         mkperf_receiver_idle(&receiver);
     }
-    unsigned sampled = mkperf_stream_samples(stream, 1);
+    unsigned sampled = mkperf_stream_sampled_event(stream, 1);
     if (sampled != UINT_MAX && sampled >= stream->session.nevents) {
         abort();
     }

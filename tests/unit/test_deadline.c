@@ -11,7 +11,7 @@
 
 static struct mkperf_deadline d;
 
-/* Whether the duration is over, when nothing else is known. */
+/* Returns whether the duration is over if no new sample arrived. */
 static bool over(double now_s)
 {
     return mkperf_deadline_over(&d, d.has_samples, d.target_s, now_s);

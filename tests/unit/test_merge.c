@@ -217,7 +217,7 @@ static void events_are_merged_too(void **state)
     mkperf_merge_free(m);
 }
 
-/* However many samples come while a core is silent, no more than 8 MiB of them wait. */
+/* However many samples come while a core is silent, at most 8 MiB of them wait after a flush. */
 static void memory_is_bounded(void **state)
 {
     struct mkperf_merge *m = begin(3);

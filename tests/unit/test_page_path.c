@@ -230,8 +230,8 @@ static enum mkperf_status forget(void *self, const struct mkperf_sched *event,
     return MKPERF_OK;
 }
 
-static enum mkperf_status take_nothing(void *self, const struct mkperf_item *item,
-                                       struct mkperf_error *e)
+static enum mkperf_status take_events(void *self, const struct mkperf_item *item,
+                                      struct mkperf_error *e)
 {
     return item->kind == MKPERF_ITEM_SCHED ? forget(self, item->sched, e) : MKPERF_OK;
 }
@@ -241,7 +241,7 @@ static void begin(void)
     if (!has_node()) {
         skip();
     }
-    story_begin(&story, (struct mkperf_sink){.take = take_nothing}, &session);
+    story_begin(&story, (struct mkperf_sink){.take = take_events}, &session);
 }
 
 /* Points, and beginnings and ends of phases, of a few PDs, with the same names. */

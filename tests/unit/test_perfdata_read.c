@@ -512,8 +512,8 @@ static void test_errors(void **state)
     expect(file.n, "test: offset 240: a sample is cut");
 }
 
-static enum mkperf_status take_item_2(void *self, const struct mkperf_item *item,
-                                      struct mkperf_error *e)
+static enum mkperf_status take_samples_and_end(void *self, const struct mkperf_item *item,
+                                               struct mkperf_error *e)
 {
     switch (item->kind) {
     case MKPERF_ITEM_SAMPLE:
@@ -531,7 +531,7 @@ static void test_file_equals_memory(void **state)
     char path[] = "/tmp/mkperf-read-XXXXXX", *copy;
     uint64_t chain[] = {USER, 0x1000, 0x2000};
     struct mkperf_error e;
-    struct mkperf_sink sink = {.take = take_item_2, .splits = true, .self = NULL};
+    struct mkperf_sink sink = {.take = take_samples_and_end, .splits = true, .self = NULL};
     int fd = mkstemp(path);
 
     (void)state;
