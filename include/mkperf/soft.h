@@ -8,13 +8,11 @@
  * The names are those of perf, if perf has the event:
  *
  * - context-switches: the thread stopped and another one ran. The event belongs to the first.
- * - faults: the thread caused a message to its fault handler (Microkit: the parent PD or the
- * monitor).
+ * - faults: the thread caused a message to its fault handler (Microkit: the parent PD or the monitor).
  *   These are memory faults, capability faults, unknown system calls and exceptions. perf's
  *   `faults` are only memory faults.
  * - ppcalls: the thread's protected call, or its plain send, was delivered to the callee.
- * - notifications: the thread signalled a notification that is bound to a thread. Interrupts are
- * not
+ * - notifications: the thread signalled a notification that is bound to a thread. Interrupts are not
  *   counted.
  */
 #ifndef MKPERF_SOFT_H
