@@ -107,27 +107,22 @@ static void builds_without_an_id(void **state)
     original();
 }
 
-static enum mkperf_status see_kernel(void *self, const struct mkperf_session *s,
-                                     struct mkperf_error *e)
+static enum mkperf_status check_kernel(void *self, const struct mkperf_item *item,
+                                       struct mkperf_error *e)
 {
-    (void)self;
-    (void)e;
-    assert_int_equal(s->kernel_build_id.n, 20);
-    assert_string_equal(s->kernel_elf, recording_path("kernel.elf"));
+    (void)self, (void)e;
+    if (item->kind == MKPERF_ITEM_BEGIN) {
+        assert_int_equal(item->session->kernel_build_id.n, 20);
+        assert_string_equal(item->session->kernel_elf, recording_path("kernel.elf"));
+    }
     return MKPERF_OK;
-}
-
-static enum mkperf_status take_item(void *self, const struct mkperf_item *item,
-                                    struct mkperf_error *e)
-{
-    return item->kind == MKPERF_ITEM_BEGIN ? see_kernel(self, item->session, e) : MKPERF_OK;
 }
 
 /* A path as the user typed it is of use in one directory only. */
 static void relative_paths(void **state)
 {
     struct mkperf_session session = {.kernel_elf = "kernel.elf", .nevents = 1};
-    struct mkperf_sink see = {.take = take_item};
+    struct mkperf_sink see = {.take = check_kernel};
     struct recording r = {.symbols = mkperf_symbols_new()};
     char *here = getcwd(NULL, 0);
 

@@ -15,64 +15,30 @@ struct seen {
     bool complete, cut;
 };
 
-static enum mkperf_status see_begin(void *self, const struct mkperf_session *s,
-                                    struct mkperf_error *e)
-{
-    (void)self, (void)s, (void)e;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status see_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
-{
-    (void)self, (void)pd, (void)e;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status see_sample(void *self, const struct mkperf_sample *s,
-                                     struct mkperf_error *e)
+static enum mkperf_status sum_up(void *self, const struct mkperf_item *item, struct mkperf_error *e)
 {
     struct seen *seen = self;
-    const uint64_t values[] = {s->time_ns, s->pc, s->period, s->pd, s->callers->n};
+    const struct mkperf_sample *s = item->sample;
 
     (void)e;
-    for (unsigned i = 0; i < sizeof values / sizeof *values; i++) {
-        seen->mark = (seen->mark ^ values[i]) * UINT64_C(0x100000001b3);
+    if (item->kind == MKPERF_ITEM_SAMPLE) {
+        const uint64_t values[] = {s->time_ns, s->pc, s->period, s->pd, s->callers->n};
+
+        for (unsigned i = 0; i < sizeof values / sizeof *values; i++) {
+            seen->mark = (seen->mark ^ values[i]) * UINT64_C(0x100000001b3);
+        }
+        seen->samples++;
+    } else if (item->kind == MKPERF_ITEM_END) {
+        seen->complete = item->totals->complete;
+        seen->cut = item->totals->cut;
     }
-    seen->samples++;
     return MKPERF_OK;
-}
-
-static enum mkperf_status see_end(void *self, const struct mkperf_totals *t, struct mkperf_error *e)
-{
-    struct seen *seen = self;
-
-    (void)e;
-    seen->complete = t->complete;
-    seen->cut = t->cut;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status take_see(void *self, const struct mkperf_item *item,
-                                   struct mkperf_error *e)
-{
-    switch (item->kind) {
-    case MKPERF_ITEM_BEGIN:
-        return see_begin(self, item->session, e);
-    case MKPERF_ITEM_PD:
-        return see_pd(self, item->pd, e);
-    case MKPERF_ITEM_SAMPLE:
-        return see_sample(self, item->sample, e);
-    case MKPERF_ITEM_END:
-        return see_end(self, item->totals, e);
-    default:
-        return MKPERF_OK;
-    }
 }
 
 static enum mkperf_status read_bytes(const uint8_t *p, size_t n, struct seen *seen,
                                      struct mkperf_error *e)
 {
-    struct mkperf_sink sink = {.take = take_see, .splits = true, .self = seen};
+    struct mkperf_sink sink = {.take = sum_up, .splits = true, .self = seen};
 
     *seen = (struct seen){0};
     *e = (struct mkperf_error){.status = MKPERF_OK};

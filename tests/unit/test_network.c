@@ -75,78 +75,45 @@ struct content {
     char mark[64];
 };
 
-static enum mkperf_status on_begin(void *self, const struct mkperf_session *s,
-                                   struct mkperf_error *e)
-{
-    (void)e;
-    ((struct content *)self)->nevents = s->nevents;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
-                                    struct mkperf_error *e)
+static enum mkperf_status keep_content(void *self, const struct mkperf_item *item,
+                                       struct mkperf_error *e)
 {
     struct content *c = self;
 
     (void)e;
-    assert_true(s->time_ns >= c->last_ns); /* time ascends over restarts, too */
-    c->last_ns = s->time_ns;
-    c->samples++;
-    c->of_event[s->event]++;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status on_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
-{
-    struct content *c = self;
-
-    (void)e;
-    c->marks++;
-    snprintf(c->mark, sizeof c->mark, "%d %u %s", (int)m->kind, m->id, m->name);
-    return MKPERF_OK;
-}
-
-static enum mkperf_status on_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
-{
-    (void)e;
-    ((struct content *)self)->lost += l->samples;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status on_end(void *self, const struct mkperf_totals *t, struct mkperf_error *e)
-{
-    struct content *c = self;
-
-    (void)e;
-    c->complete = t->complete;
-    c->restarts = t->restarts;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status take_item(void *self, const struct mkperf_item *item,
-                                    struct mkperf_error *e)
-{
     switch (item->kind) {
     case MKPERF_ITEM_BEGIN:
-        return on_begin(self, item->session, e);
+        c->nevents = item->session->nevents;
+        break;
     case MKPERF_ITEM_SAMPLE:
-        return on_sample(self, item->sample, e);
+        assert_true(item->sample->time_ns >= c->last_ns); /* time ascends over restarts, too */
+        c->last_ns = item->sample->time_ns;
+        c->samples++;
+        c->of_event[item->sample->event]++;
+        break;
     case MKPERF_ITEM_MARK:
-        return on_mark(self, item->mark, e);
+        c->marks++;
+        snprintf(c->mark, sizeof c->mark, "%d %u %s", (int)item->mark->kind, item->mark->id,
+                 item->mark->name);
+        break;
     case MKPERF_ITEM_LOST:
-        return on_lost(self, item->lost, e);
+        c->lost += item->lost->samples;
+        break;
     case MKPERF_ITEM_END:
-        return on_end(self, item->totals, e);
+        c->complete = item->totals->complete;
+        c->restarts = item->totals->restarts;
+        break;
     default:
-        return MKPERF_OK;
+        break;
     }
+    return MKPERF_OK;
 }
 
 static struct content read_back(void)
 {
     struct content c = {.nevents = 0};
     struct mkperf_error e = {.text = ""};
-    struct mkperf_sink sink = {.take = take_item, .splits = true, .self = &c};
+    struct mkperf_sink sink = {.take = keep_content, .splits = true, .self = &c};
 
     if (mkperf_perfdata_read(in_directory("out.data"), -1, &sink, &e) != MKPERF_OK) {
         fail_msg("%s", e.text);

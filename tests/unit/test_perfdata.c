@@ -578,20 +578,15 @@ static void addresses_slide_and_return(void **state)
 
 static struct mkperf_session read_back;
 
-static enum mkperf_status keep_session(void *self, const struct mkperf_session *session,
-                                       struct mkperf_error *e)
+static enum mkperf_status keep_events(void *self, const struct mkperf_item *item,
+                                      struct mkperf_error *e)
 {
-    (void)self;
-    (void)e;
-    memcpy(read_back.event, session->event, sizeof read_back.event);
-    read_back.nevents = session->nevents;
+    (void)self, (void)e;
+    if (item->kind == MKPERF_ITEM_BEGIN) {
+        memcpy(read_back.event, item->session->event, sizeof read_back.event);
+        read_back.nevents = item->session->nevents;
+    }
     return MKPERF_OK;
-}
-
-static enum mkperf_status take_item(void *self, const struct mkperf_item *item,
-                                    struct mkperf_error *e)
-{
-    return item->kind == MKPERF_ITEM_BEGIN ? keep_session(self, item->session, e) : MKPERF_OK;
 }
 
 /* What an event counts of guests and of their host: to perf, and back. */
@@ -614,7 +609,7 @@ static void events_of_guests(void **state)
     static const char *const levels[] = {"user", "kernel", "host", "guest"};
     const unsigned n = sizeof expect / sizeof *expect;
     struct mkperf_session s = {.cores = 1, .nevents = n};
-    struct mkperf_sink sink = {.take = take_item};
+    struct mkperf_sink sink = {.take = keep_events};
     struct mkperf_symbols *symbols = mkperf_symbols_new();
     struct mkperf_perfdata *w;
     struct mkperf_error e;

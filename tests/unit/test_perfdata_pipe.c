@@ -176,25 +176,20 @@ static void commands_read_pipes(void **state)
 
 static bool complete;
 
-static enum mkperf_status note_end(void *self, const struct mkperf_totals *t,
-                                   struct mkperf_error *e)
+static enum mkperf_status note_completeness(void *self, const struct mkperf_item *item,
+                                            struct mkperf_error *e)
 {
-    (void)self;
-    (void)e;
-    complete = t->complete;
+    (void)self, (void)e;
+    if (item->kind == MKPERF_ITEM_END) {
+        complete = item->totals->complete;
+    }
     return MKPERF_OK;
-}
-
-static enum mkperf_status take_item(void *self, const struct mkperf_item *item,
-                                    struct mkperf_error *e)
-{
-    return item->kind == MKPERF_ITEM_END ? note_end(self, item->totals, e) : MKPERF_OK;
 }
 
 /* Truncated anywhere: whole records are read, and the recording is never called complete. */
 static void cut_pipes(void **state)
 {
-    struct mkperf_sink sink = {.take = take_item};
+    struct mkperf_sink sink = {.take = note_completeness};
     static uint8_t bytes[1 << 16];
     struct mkperf_error e;
     size_t n, good = 0;

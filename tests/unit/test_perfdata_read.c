@@ -204,33 +204,18 @@ static void hear(const char *format, ...)
     va_end(args);
 }
 
-static enum mkperf_status begin(void *self, const struct mkperf_session *s, struct mkperf_error *e)
+static void hear_session(const struct mkperf_session *s)
 {
-    (void)self;
-    (void)e;
     hear("begin %s|%s|%s|%u cores|depth %u|jitter %d\n", s->platform, s->cpu,
          s->kernel_elf ? s->kernel_elf : "-", s->cores, s->max_frames, s->jitter);
     for (unsigned i = 0; i < s->nevents; i++) {
         hear("event %s %llu %u\n", s->event[i].name, (unsigned long long)s->event[i].period,
              s->event[i].frequency);
     }
-    return MKPERF_OK;
 }
 
-static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+static void hear_sample(const struct mkperf_sample *s)
 {
-    (void)self;
-    (void)e;
-    hear("pd %u %llx %s %s %s\n", pd->id, (unsigned long long)pd->thread, pd->name,
-         pd->elf ? pd->elf : "-", pd->parent ? pd->parent : "-");
-    return MKPERF_OK;
-}
-
-static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
-                                     struct mkperf_error *e)
-{
-    (void)self;
-    (void)e;
     hear("sample t%llu e%u pd%u core%u w%llu flags%u k%llx u%llx", (unsigned long long)s->time_ns,
          s->event, s->pd, s->core, (unsigned long long)s->period, s->flags,
          (unsigned long long)s->kernel_pc, (unsigned long long)s->pc);
@@ -238,60 +223,49 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
         hear(" %u:%llx", s->callers->caller[i].pd, (unsigned long long)s->callers->caller[i].addr);
     }
     hear("\n");
-    return MKPERF_OK;
 }
 
-static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
-{
-    (void)self;
-    (void)e;
-    hear("lost %d %llu core%u t%llu\n", l->where, (unsigned long long)l->samples, l->core,
-         (unsigned long long)l->time_ns);
-    return MKPERF_OK;
-}
-
-static enum mkperf_status end(void *self, const struct mkperf_totals *t, struct mkperf_error *e)
-{
-    (void)self;
-    (void)e;
-    hear("end %llu lost %llu/%llu late %llu complete %d\n", (unsigned long long)t->samples,
-         (unsigned long long)t->lost[MKPERF_LOST_RING],
-         (unsigned long long)t->lost[MKPERF_LOST_LINK], (unsigned long long)t->late_events,
-         t->complete);
-    return MKPERF_OK;
-}
-
-static void abandon(void *self)
-{
-    (void)self;
-    hear("abandon\n");
-}
-
-static enum mkperf_status take_item(void *self, const struct mkperf_item *item,
+static enum mkperf_status hear_item(void *self, const struct mkperf_item *item,
                                     struct mkperf_error *e)
 {
+    const struct mkperf_pd *pd = item->pd;
+    const struct mkperf_lost *l = item->lost;
+    const struct mkperf_totals *t = item->totals;
+
+    (void)self, (void)e;
     switch (item->kind) {
     case MKPERF_ITEM_BEGIN:
-        return begin(self, item->session, e);
+        hear_session(item->session);
+        break;
     case MKPERF_ITEM_PD:
-        return add_pd(self, item->pd, e);
+        hear("pd %u %llx %s %s %s\n", pd->id, (unsigned long long)pd->thread, pd->name,
+             pd->elf ? pd->elf : "-", pd->parent ? pd->parent : "-");
+        break;
     case MKPERF_ITEM_SAMPLE:
-        return add_sample(self, item->sample, e);
+        hear_sample(item->sample);
+        break;
     case MKPERF_ITEM_LOST:
-        return add_lost(self, item->lost, e);
+        hear("lost %d %llu core%u t%llu\n", l->where, (unsigned long long)l->samples, l->core,
+             (unsigned long long)l->time_ns);
+        break;
     case MKPERF_ITEM_END:
-        return end(self, item->totals, e);
+        hear("end %llu lost %llu/%llu late %llu complete %d\n", (unsigned long long)t->samples,
+             (unsigned long long)t->lost[MKPERF_LOST_RING],
+             (unsigned long long)t->lost[MKPERF_LOST_LINK], (unsigned long long)t->late_events,
+             t->complete);
+        break;
     case MKPERF_ITEM_ABANDON:
-        abandon(self);
-        return MKPERF_OK;
+        hear("abandon\n");
+        break;
     default:
-        return MKPERF_OK;
+        break;
     }
+    return MKPERF_OK;
 }
 
 static enum mkperf_status decode(size_t n, struct mkperf_error *e)
 {
-    struct mkperf_sink sink = {.take = take_item, .splits = true, .self = NULL};
+    struct mkperf_sink sink = {.take = hear_item, .splits = true, .self = NULL};
 
     nheard = 0;
     heard[0] = 0;
@@ -512,17 +486,12 @@ static void test_errors(void **state)
     expect(file.n, "test: offset 240: a sample is cut");
 }
 
-static enum mkperf_status take_samples_and_end(void *self, const struct mkperf_item *item,
+static enum mkperf_status hear_samples_and_end(void *self, const struct mkperf_item *item,
                                                struct mkperf_error *e)
 {
-    switch (item->kind) {
-    case MKPERF_ITEM_SAMPLE:
-        return add_sample(self, item->sample, e);
-    case MKPERF_ITEM_END:
-        return end(self, item->totals, e);
-    default:
-        return MKPERF_OK;
-    }
+    bool wanted = item->kind == MKPERF_ITEM_SAMPLE || item->kind == MKPERF_ITEM_END;
+
+    return wanted ? hear_item(self, item, e) : MKPERF_OK;
 }
 
 /* A file of many records, through a buffer of fixed size, yields the same as memory. */
@@ -531,7 +500,7 @@ static void test_file_equals_memory(void **state)
     char path[] = "/tmp/mkperf-read-XXXXXX", *copy;
     uint64_t chain[] = {USER, 0x1000, 0x2000};
     struct mkperf_error e;
-    struct mkperf_sink sink = {.take = take_samples_and_end, .splits = true, .self = NULL};
+    struct mkperf_sink sink = {.take = hear_samples_and_end, .splits = true, .self = NULL};
     int fd = mkstemp(path);
 
     (void)state;

@@ -25,22 +25,10 @@ static char heard[4096];
 static struct mkperf_session session_heard;
 static struct mkperf_totals totals_heard;
 
-static enum mkperf_status on_begin(void *self, const struct mkperf_session *s,
-                                   struct mkperf_error *e)
-{
-    (void)self;
-    (void)e;
-    session_heard = *s;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
-                                    struct mkperf_error *e)
+static void hear_sample(const struct mkperf_sample *s)
 {
     size_t n = strlen(heard);
 
-    (void)self;
-    (void)e;
     n += (size_t)snprintf(heard + n, sizeof heard - n, "e%u %llu", s->event,
                           (unsigned long long)s->period);
     for (unsigned i = 0; i < s->nreads; i++) {
@@ -48,30 +36,26 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
                               s->reads[i].event, (unsigned long long)s->reads[i].count);
     }
     snprintf(heard + n, sizeof heard - n, "%s\n", s->nreads != 0 ? "]" : "");
-    return MKPERF_OK;
 }
 
-static enum mkperf_status on_end(void *self, const struct mkperf_totals *t, struct mkperf_error *e)
-{
-    (void)self;
-    (void)e;
-    totals_heard = *t;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status take_item(void *self, const struct mkperf_item *item,
+static enum mkperf_status hear_item(void *self, const struct mkperf_item *item,
                                     struct mkperf_error *e)
 {
+    (void)self, (void)e;
     switch (item->kind) {
     case MKPERF_ITEM_BEGIN:
-        return on_begin(self, item->session, e);
+        session_heard = *item->session;
+        break;
     case MKPERF_ITEM_SAMPLE:
-        return on_sample(self, item->sample, e);
+        hear_sample(item->sample);
+        break;
     case MKPERF_ITEM_END:
-        return on_end(self, item->totals, e);
+        totals_heard = *item->totals;
+        break;
     default:
-        return MKPERF_OK;
+        break;
     }
+    return MKPERF_OK;
 }
 
 static void put(const struct mkperf_sink *sink, uint32_t event, uint64_t period, uint64_t first,
@@ -127,7 +111,7 @@ static void write_file(void)
 
 static void read_file(bool splits)
 {
-    struct mkperf_sink sink = {.take = take_item, .splits = splits};
+    struct mkperf_sink sink = {.take = hear_item, .splits = splits};
     struct mkperf_error e;
 
     heard[0] = '\0';

@@ -40,12 +40,9 @@ struct back {
     bool ended;
 };
 
-static enum mkperf_status on_begin(void *self, const struct mkperf_session *s,
-                                   struct mkperf_error *e)
+/* Checks the texts of queues, which are valid during the call. Keeps their numbers. */
+static void keep_queues(struct back *b, const struct mkperf_session *s)
 {
-    (void)e;
-    struct back *b = self;
-    b->session = *s;
     for (unsigned i = 0; i < s->nqueues && i < 2; i++) {
         const struct mkperf_queue *q = &s->queue[i];
         assert_string_equal(q->name, queues[i].name);
@@ -55,56 +52,44 @@ static enum mkperf_status on_begin(void *self, const struct mkperf_session *s,
         assert_true(q->producer == NULL || strcmp(q->producer, "driver") == 0);
         b->queue[i] = *q;
     }
-    return MKPERF_OK;
 }
 
-static enum mkperf_status on_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
-{
-    struct back *b = self;
-
-    (void)e;
-    assert_true(pd->id < 16);
-    b->pd[pd->id] = *pd;
-    b->pd[pd->id].name = strdup(pd->name);
-    b->npds++;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
-                                    struct mkperf_error *e)
-{
-    (void)s, (void)e;
-    ((struct back *)self)->samples++;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status on_sched(void *self, const struct mkperf_sched *s, struct mkperf_error *e)
-{
-    struct back *b = self;
-
-    (void)e;
-    assert_true(b->events < STORY_EVENTS);
-    b->event[b->events++] = *s;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status on_reading(void *self, const struct mkperf_queue_reading *r,
+static enum mkperf_status keep_items(void *self, const struct mkperf_item *item,
                                      struct mkperf_error *e)
 {
     struct back *b = self;
 
     (void)e;
-    assert_true(b->readings < READINGS);
-    b->after[b->readings] = b->events;
-    b->reading[b->readings++] = *r;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status on_end(void *self, const struct mkperf_totals *t, struct mkperf_error *e)
-{
-    (void)e;
-    ((struct back *)self)->totals = *t;
-    ((struct back *)self)->ended = true;
+    switch (item->kind) {
+    case MKPERF_ITEM_BEGIN:
+        b->session = *item->session;
+        keep_queues(b, item->session);
+        break;
+    case MKPERF_ITEM_PD:
+        assert_true(item->pd->id < 16);
+        b->pd[item->pd->id] = *item->pd;
+        b->pd[item->pd->id].name = strdup(item->pd->name);
+        b->npds++;
+        break;
+    case MKPERF_ITEM_SAMPLE:
+        b->samples++;
+        break;
+    case MKPERF_ITEM_SCHED:
+        assert_true(b->events < STORY_EVENTS);
+        b->event[b->events++] = *item->sched;
+        break;
+    case MKPERF_ITEM_READING:
+        assert_true(b->readings < READINGS);
+        b->after[b->readings] = b->events;
+        b->reading[b->readings++] = *item->reading;
+        break;
+    case MKPERF_ITEM_END:
+        b->totals = *item->totals;
+        b->ended = true;
+        break;
+    default:
+        break;
+    }
     return MKPERF_OK;
 }
 
@@ -121,30 +106,9 @@ static const char *name_back(uint32_t pd)
     return pd == MKPERF_SCHED_NOBODY ? "nobody" : back.pd[pd].name;
 }
 
-static enum mkperf_status take_item(void *self, const struct mkperf_item *item,
-                                    struct mkperf_error *e)
-{
-    switch (item->kind) {
-    case MKPERF_ITEM_BEGIN:
-        return on_begin(self, item->session, e);
-    case MKPERF_ITEM_PD:
-        return on_pd(self, item->pd, e);
-    case MKPERF_ITEM_SAMPLE:
-        return on_sample(self, item->sample, e);
-    case MKPERF_ITEM_SCHED:
-        return on_sched(self, item->sched, e);
-    case MKPERF_ITEM_READING:
-        return on_reading(self, item->reading, e);
-    case MKPERF_ITEM_END:
-        return on_end(self, item->totals, e);
-    default:
-        return MKPERF_OK;
-    }
-}
-
 static void read_back(const char *path)
 {
-    struct mkperf_sink sink = {.take = take_item, .splits = true, .self = &back};
+    struct mkperf_sink sink = {.take = keep_items, .splits = true, .self = &back};
     struct mkperf_error e = {.text = ""};
 
     for (unsigned i = 0; i < 16; i++) {
