@@ -23,52 +23,16 @@ struct seen {
     unsigned readings[MKPERF_MAX_CORES];
 };
 
-static enum mkperf_status on_begin(void *self, const struct mkperf_session *s,
-                                   struct mkperf_error *e)
-{
-    struct seen *seen = self;
-
-    (void)e;
-    seen->begins++;
-    seen->session = *s;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status on_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
-{
-    struct seen *seen = self;
-
-    (void)e;
-    assert_int_equal(pd->id, seen->npds++);
-    return MKPERF_OK;
-}
-
-static enum mkperf_status on_sched(void *self, const struct mkperf_sched *s, struct mkperf_error *e)
-{
-    struct seen *seen = self;
-
-    (void)e;
-    assert_true(seen->begins == 1 && (words != 0 || seen->n < KEEP));
-    assert_true(s->to == MKPERF_SCHED_NOBODY || s->to < seen->npds);
-    assert_true(s->from == MKPERF_SCHED_NOBODY || s->from < seen->npds);
-    seen->event[seen->n++ % KEEP] = *s;
-    return MKPERF_OK;
-}
-
 /* What the words of readings hold at each tick. */
 enum { TICKS = 20000, WORDS = 3 };
 static uint64_t truth[TICKS][WORDS];
 
-/* Returns whether a reading is what its queue had at that time. */
-static enum mkperf_status on_reading(void *self, const struct mkperf_queue_reading *r,
-                                     struct mkperf_error *e)
+/* Checks that a reading is what its queue had at that time. */
+static void check_reading(const struct mkperf_queue_reading *r)
 {
-    struct seen *seen = self;
     uint64_t tick = r->time_ns / NS;
 
-    (void)e;
-    assert_true(seen->begins == 1 && r->queue < 2 && tick < TICKS);
-    seen->readings[r->core]++;
+    assert_true(r->queue < 2 && tick < TICKS);
     if (r->queue == 0) {
         assert_int_equal(r->head, truth[tick][0] >> 32);
         assert_int_equal(r->tail, truth[tick][1] & UINT32_MAX);
@@ -76,24 +40,38 @@ static enum mkperf_status on_reading(void *self, const struct mkperf_queue_readi
         assert_int_equal(r->head, truth[tick][2] >> 16 & 0xffff);
         assert_int_equal(r->tail, truth[tick][2] & 0xffff);
     }
-    return MKPERF_OK;
 }
 
-static enum mkperf_status take_sink(void *self, const struct mkperf_item *item,
-                                    struct mkperf_error *e)
+static enum mkperf_status keep_events(void *self, const struct mkperf_item *item,
+                                      struct mkperf_error *e)
 {
+    struct seen *seen = self;
+    const struct mkperf_sched *s = item->sched;
+
+    (void)e;
     switch (item->kind) {
     case MKPERF_ITEM_BEGIN:
-        return on_begin(self, item->session, e);
+        seen->begins++;
+        seen->session = *item->session;
+        break;
     case MKPERF_ITEM_PD:
-        return on_pd(self, item->pd, e);
+        assert_int_equal(item->pd->id, seen->npds++);
+        break;
     case MKPERF_ITEM_SCHED:
-        return on_sched(self, item->sched, e);
+        assert_true(seen->begins == 1 && (words != 0 || seen->n < KEEP));
+        assert_true(s->to == MKPERF_SCHED_NOBODY || s->to < seen->npds);
+        assert_true(s->from == MKPERF_SCHED_NOBODY || s->from < seen->npds);
+        seen->event[seen->n++ % KEEP] = *s;
+        break;
     case MKPERF_ITEM_READING:
-        return on_reading(self, item->reading, e);
+        assert_int_equal(seen->begins, 1);
+        check_reading(item->reading);
+        seen->readings[item->reading->core]++;
+        break;
     default:
-        return MKPERF_OK;
+        break;
     }
+    return MKPERF_OK;
 }
 
 static struct seen *seen;
@@ -121,7 +99,7 @@ static int begin(void **state)
     f = wire_host_fake();
     seen = calloc(1, sizeof *seen);
     assert_non_null(seen);
-    wire_host_begin(&seen->wire, (struct mkperf_sink){.take = take_sink, .self = seen}, &pds,
+    wire_host_begin(&seen->wire, (struct mkperf_sink){.take = keep_events, .self = seen}, &pds,
                     false);
     fake_hello(f, 1, 77, MKPERF_PROTOCOL);
     session(1, false);

@@ -14,30 +14,10 @@ struct seen {
     uint64_t lost[MKPERF_LOST_PLACES];
 };
 
-static enum mkperf_status on_begin(void *self, const struct mkperf_session *s,
-                                   struct mkperf_error *e)
+static void keep_sample(struct seen *seen, const struct mkperf_sample *s)
 {
-    (void)s, (void)e;
-    ((struct seen *)self)->begins++;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status on_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
-{
-    struct seen *seen = self;
-
-    (void)e;
-    assert_int_equal(pd->id, seen->pds_told++);
-    return MKPERF_OK;
-}
-
-static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
-                                    struct mkperf_error *e)
-{
-    struct seen *seen = self;
     unsigned i = seen->samples++;
 
-    (void)e;
     assert_true(s->pd < seen->pds_told);
     assert_true(i < KEEP);
     seen->sample[i] = *s;
@@ -45,31 +25,31 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
     for (unsigned k = 0; k < s->callers->n && k < 3; k++) {
         seen->caller[i][k] = s->callers->caller[k].addr;
     }
-    return MKPERF_OK;
 }
 
-static enum mkperf_status on_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
+static enum mkperf_status keep_items(void *self, const struct mkperf_item *item,
+                                     struct mkperf_error *e)
 {
+    struct seen *seen = self;
+
     (void)e;
-    ((struct seen *)self)->lost[l->where] += l->samples;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status take_sink(void *self, const struct mkperf_item *item,
-                                    struct mkperf_error *e)
-{
     switch (item->kind) {
     case MKPERF_ITEM_BEGIN:
-        return on_begin(self, item->session, e);
+        seen->begins++;
+        break;
     case MKPERF_ITEM_PD:
-        return on_pd(self, item->pd, e);
+        assert_int_equal(item->pd->id, seen->pds_told++);
+        break;
     case MKPERF_ITEM_SAMPLE:
-        return on_sample(self, item->sample, e);
+        keep_sample(seen, item->sample);
+        break;
     case MKPERF_ITEM_LOST:
-        return on_lost(self, item->lost, e);
+        seen->lost[item->lost->where] += item->lost->samples;
+        break;
     default:
-        return MKPERF_OK;
+        break;
     }
+    return MKPERF_OK;
 }
 
 /* asks: names are settled when the test requests it. */
@@ -80,7 +60,7 @@ static struct seen *begin_asking(bool asks)
 
     assert_non_null(seen);
     wire_host_begin(&seen->wire,
-                    (struct mkperf_sink){.take = take_sink, .splits = true, .self = seen}, &pds,
+                    (struct mkperf_sink){.take = keep_items, .splits = true, .self = seen}, &pds,
                     asks);
     return seen;
 }

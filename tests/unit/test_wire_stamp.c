@@ -19,53 +19,32 @@ static struct mkperf_image image;
 static uint8_t table[MKPERF_STAMP_BYTES];
 static uint32_t table_bytes;
 
-static enum mkperf_status on_begin(void *self, const struct mkperf_session *s,
-                                   struct mkperf_error *e)
+static enum mkperf_status keep_names(void *self, const struct mkperf_item *item,
+                                     struct mkperf_error *e)
 {
     struct seen *seen = self;
+    const struct mkperf_session *s = item->session;
 
     (void)e;
-    snprintf(seen->image, sizeof seen->image, "%s", s->image != NULL ? s->image : "");
-    snprintf(seen->unverified, sizeof seen->unverified, "%s",
-             s->unverified != NULL ? s->unverified : "");
-    return MKPERF_OK;
-}
-
-static enum mkperf_status on_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
-{
-    struct seen *seen = self;
-
-    (void)e;
-    if (pd->unnamed != NULL) {
-        snprintf(seen->unnamed, sizeof seen->unnamed, "%s", pd->unnamed);
-    }
-    return MKPERF_OK;
-}
-
-static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
-                                    struct mkperf_error *e)
-{
-    struct seen *seen = self;
-
-    (void)e;
-    seen->samples++;
-    snprintf(seen->name, sizeof seen->name, "%s", seen->wire.pds->pd[s->pd].name);
-    return MKPERF_OK;
-}
-
-static enum mkperf_status take_sink(void *self, const struct mkperf_item *item,
-                                    struct mkperf_error *e)
-{
     switch (item->kind) {
     case MKPERF_ITEM_BEGIN:
-        return on_begin(self, item->session, e);
+        snprintf(seen->image, sizeof seen->image, "%s", s->image != NULL ? s->image : "");
+        snprintf(seen->unverified, sizeof seen->unverified, "%s",
+                 s->unverified != NULL ? s->unverified : "");
+        break;
     case MKPERF_ITEM_PD:
-        return on_pd(self, item->pd, e);
+        if (item->pd->unnamed != NULL) {
+            snprintf(seen->unnamed, sizeof seen->unnamed, "%s", item->pd->unnamed);
+        }
+        break;
     case MKPERF_ITEM_SAMPLE:
-        return on_sample(self, item->sample, e);
+        seen->samples++;
+        snprintf(seen->name, sizeof seen->name, "%s", seen->wire.pds->pd[item->sample->pd].name);
+        break;
     default:
-        return MKPERF_OK;
+        break;
     }
+    return MKPERF_OK;
 }
 
 static void on_warning(void *self, const char *text)
@@ -87,7 +66,7 @@ static struct seen *begin(bool asks, const char *system)
 
     assert_non_null(seen);
     wire_host_begin(&seen->wire,
-                    (struct mkperf_sink){.take = take_sink, .splits = true, .self = seen}, &pds,
+                    (struct mkperf_sink){.take = keep_names, .splits = true, .self = seen}, &pds,
                     asks);
     return seen;
 }
