@@ -20,51 +20,25 @@ enum { WORK, SERVER, MINE, IDLE, PDS, CORES = 2, PERIOD = 1 << 19, SAMPLES = 400
 static struct mkperf_totals seen;
 static unsigned passed, profilers;
 
-static enum mkperf_status see_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+static enum mkperf_status count_items(void *self, const struct mkperf_item *item,
+                                      struct mkperf_error *e)
 {
     (void)self, (void)e;
-    profilers += pd->profiler;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status see_sample(void *self, const struct mkperf_sample *s,
-                                     struct mkperf_error *e)
-{
-    (void)self, (void)s, (void)e;
-    passed++;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status see_sched(void *self, const struct mkperf_sched *s,
-                                    struct mkperf_error *e)
-{
-    (void)self, (void)s, (void)e;
-    passed++;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status see_end(void *self, const struct mkperf_totals *t, struct mkperf_error *e)
-{
-    (void)self, (void)e;
-    seen = *t;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status take_see(void *self, const struct mkperf_item *item,
-                                   struct mkperf_error *e)
-{
     switch (item->kind) {
     case MKPERF_ITEM_PD:
-        return see_pd(self, item->pd, e);
+        profilers += item->pd->profiler;
+        break;
     case MKPERF_ITEM_SAMPLE:
-        return see_sample(self, item->sample, e);
     case MKPERF_ITEM_SCHED:
-        return see_sched(self, item->sched, e);
+        passed++;
+        break;
     case MKPERF_ITEM_END:
-        return see_end(self, item->totals, e);
+        seen = *item->totals;
+        break;
     default:
-        return MKPERF_OK;
+        break;
     }
+    return MKPERF_OK;
 }
 
 /* A recording. A core's threads take turns; a sample is taken where its jittered interval ends. */
@@ -174,7 +148,7 @@ static void run(struct recording *r)
 {
     static const char *const names[PDS] = {"work", "server", "mine", "idle"};
     struct mkperf_checks *a =
-        mkperf_checks_new((struct mkperf_sink){.take = take_see, .splits = true}, NULL, false);
+        mkperf_checks_new((struct mkperf_sink){.take = count_items, .splits = true}, NULL, false);
     struct mkperf_sink sink = mkperf_checks_sink(a);
     struct mkperf_error e;
 
@@ -405,7 +379,7 @@ static void own_and_idle(void **state)
 static void faulted(void **state)
 {
     struct mkperf_checks *a =
-        mkperf_checks_new((struct mkperf_sink){.take = take_see, .splits = true}, NULL, false);
+        mkperf_checks_new((struct mkperf_sink){.take = count_items, .splits = true}, NULL, false);
     const struct mkperf_sink sink = mkperf_checks_sink(a);
     const struct mkperf_session session = {.cores = 1, .sched = true};
     const struct mkperf_pd pd = {.name = "worker"};

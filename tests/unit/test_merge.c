@@ -22,26 +22,23 @@ static struct {
     unsigned callers[KEEP];
 } out;
 
-static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
-                                    struct mkperf_error *e)
+static enum mkperf_status keep_samples(void *self, const struct mkperf_item *item,
+                                       struct mkperf_error *e)
 {
-    unsigned i = out.n++;
+    const struct mkperf_sample *s = item->sample;
 
-    (void)self;
-    (void)e;
-    assert_true(i < KEEP);
-    out.time[i] = s->time_ns;
-    out.core[i] = s->core;
-    out.callers[i] = s->callers->n;
-    out.caller[i] = s->callers->n != 0 ? s->callers->caller[s->callers->n - 1].addr : 0;
-    out.read[i] = s->nreads != 0 ? s->reads[s->nreads - 1].count : 0;
+    (void)self, (void)e;
+    if (item->kind == MKPERF_ITEM_SAMPLE) {
+        unsigned i = out.n++;
+
+        assert_true(i < KEEP);
+        out.time[i] = s->time_ns;
+        out.core[i] = s->core;
+        out.callers[i] = s->callers->n;
+        out.caller[i] = s->callers->n != 0 ? s->callers->caller[s->callers->n - 1].addr : 0;
+        out.read[i] = s->nreads != 0 ? s->reads[s->nreads - 1].count : 0;
+    }
     return MKPERF_OK;
-}
-
-static enum mkperf_status take_item(void *self, const struct mkperf_item *item,
-                                    struct mkperf_error *e)
-{
-    return item->kind == MKPERF_ITEM_SAMPLE ? on_sample(self, item->sample, e) : MKPERF_OK;
 }
 
 static unsigned added;
@@ -66,7 +63,7 @@ static void add(struct mkperf_merge *m, uint32_t core, uint64_t time_ns, unsigne
 
 static struct mkperf_merge *begin(uint32_t awaited)
 {
-    struct mkperf_merge *m = mkperf_merge_new((struct mkperf_sink){.take = take_item});
+    struct mkperf_merge *m = mkperf_merge_new((struct mkperf_sink){.take = keep_samples});
 
     memset(&out, 0, sizeof out);
     added = 0;
@@ -165,10 +162,15 @@ static void a_silent_core_delays_by_a_second(void **state)
 static unsigned events;
 static uint64_t event_ns;
 
-static enum mkperf_status on_event(void *self, const struct mkperf_sched *s, struct mkperf_error *e)
+/* Keeps samples. Checks that each event follows the samples and events before its time. */
+static enum mkperf_status keep_samples_and_check_events(void *self, const struct mkperf_item *item,
+                                                        struct mkperf_error *e)
 {
-    (void)self;
-    (void)e;
+    const struct mkperf_sched *s = item->sched;
+
+    if (item->kind != MKPERF_ITEM_SCHED) {
+        return keep_samples(self, item, e);
+    }
     assert_true(s->time_ns >= event_ns && (out.n == 0 || s->time_ns >= out.time[out.n - 1]));
     assert_int_equal(s->irq, s->time_ns / MS);
     event_ns = s->time_ns;
@@ -176,23 +178,11 @@ static enum mkperf_status on_event(void *self, const struct mkperf_sched *s, str
     return MKPERF_OK;
 }
 
-static enum mkperf_status take_both(void *self, const struct mkperf_item *item,
-                                    struct mkperf_error *e)
-{
-    switch (item->kind) {
-    case MKPERF_ITEM_SAMPLE:
-        return on_sample(self, item->sample, e);
-    case MKPERF_ITEM_SCHED:
-        return on_event(self, item->sched, e);
-    default:
-        return MKPERF_OK;
-    }
-}
-
 /* A core's events and its samples come in messages of their own: each waits for the other. */
 static void events_are_merged_too(void **state)
 {
-    struct mkperf_merge *m = mkperf_merge_new((struct mkperf_sink){.take = take_both});
+    struct mkperf_merge *m =
+        mkperf_merge_new((struct mkperf_sink){.take = keep_samples_and_check_events});
     const struct mkperf_sink merge = mkperf_merge_sink(m);
     struct mkperf_error e;
 
@@ -239,42 +229,30 @@ static void memory_is_bounded(void **state)
 /* What was passed on, in order: 1000 + core for a reading, the core for an event. */
 static unsigned passed[8], npassed;
 
-static enum mkperf_status pass_event(void *self, const struct mkperf_sched *event,
+static enum mkperf_status keep_order(void *self, const struct mkperf_item *item,
                                      struct mkperf_error *e)
 {
     (void)self, (void)e;
-    passed[npassed++] = event->core;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status on_reading(void *self, const struct mkperf_queue_reading *r,
-                                     struct mkperf_error *e)
-{
-    (void)self, (void)e;
-    assert_int_equal(r->head, r->time_ns + 1);
-    assert_int_equal(r->tail, r->time_ns + 2);
-    passed[npassed++] = 1000 + r->core;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status take_readings(void *self, const struct mkperf_item *item,
-                                        struct mkperf_error *e)
-{
     switch (item->kind) {
     case MKPERF_ITEM_SCHED:
-        return pass_event(self, item->sched, e);
+        passed[npassed++] = item->sched->core;
+        break;
     case MKPERF_ITEM_READING:
-        return on_reading(self, item->reading, e);
+        assert_int_equal(item->reading->head, item->reading->time_ns + 1);
+        assert_int_equal(item->reading->tail, item->reading->time_ns + 2);
+        passed[npassed++] = 1000 + item->reading->core;
+        break;
     default:
-        return MKPERF_OK;
+        break;
     }
+    return MKPERF_OK;
 }
 
 /* A reading stays in front of the event with its time, and the cores are in one order. */
 static void readings_keep_their_place(void **state)
 {
     static const unsigned expected[] = {1000, 0, 1001, 1, 1000, 0};
-    struct mkperf_merge *m = mkperf_merge_new((struct mkperf_sink){.take = take_readings});
+    struct mkperf_merge *m = mkperf_merge_new((struct mkperf_sink){.take = keep_order});
     const struct mkperf_sink merge = mkperf_merge_sink(m);
     struct mkperf_error e;
 

@@ -13,22 +13,20 @@ static struct {
     uint64_t time[16], period[16], caller[16];
 } got;
 
-static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
-                                    struct mkperf_error *e)
+static enum mkperf_status keep_samples(void *self, const struct mkperf_item *item,
+                                       struct mkperf_error *e)
 {
-    (void)self, (void)e;
-    assert_true(got.n < 16);
-    got.pd[got.n] = s->pd;
-    got.time[got.n] = s->time_ns;
-    got.period[got.n] = s->period;
-    got.caller[got.n++] = s->callers->n > 0 ? s->callers->caller[0].addr : 0;
-    return MKPERF_OK;
-}
+    const struct mkperf_sample *s = item->sample;
 
-static enum mkperf_status take_item(void *self, const struct mkperf_item *item,
-                                    struct mkperf_error *e)
-{
-    return item->kind == MKPERF_ITEM_SAMPLE ? on_sample(self, item->sample, e) : MKPERF_OK;
+    (void)self, (void)e;
+    if (item->kind == MKPERF_ITEM_SAMPLE) {
+        assert_true(got.n < 16);
+        got.pd[got.n] = s->pd;
+        got.time[got.n] = s->time_ns;
+        got.period[got.n] = s->period;
+        got.caller[got.n++] = s->callers->n > 0 ? s->callers->caller[0].addr : 0;
+    }
+    return MKPERF_OK;
 }
 
 static void begin(void)
@@ -39,7 +37,7 @@ static void begin(void)
     memset(&got, 0, sizeof got);
     totals = (struct mkperf_totals){.samples = 100, .core = {{.samples = 100}}};
     relay = (struct mkperf_off_cpu){
-        .to = {.take = take_item}, .event = mkperf_off_cpu_event(&session), .totals = &totals};
+        .to = {.take = keep_samples}, .event = mkperf_off_cpu_event(&session), .totals = &totals};
     assert_int_equal(relay.event, 1);
     story_begin(&story, mkperf_off_cpu_sink(&relay), &session);
 }

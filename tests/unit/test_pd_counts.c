@@ -21,17 +21,14 @@ static const char *const names[PDS] = {"work", "server", "mine", "seldom"};
 
 static struct mkperf_totals seen;
 
-static enum mkperf_status see_end(void *self, const struct mkperf_totals *t, struct mkperf_error *e)
+static enum mkperf_status keep_totals(void *self, const struct mkperf_item *item,
+                                      struct mkperf_error *e)
 {
     (void)self, (void)e;
-    seen = *t;
+    if (item->kind == MKPERF_ITEM_END) {
+        seen = *item->totals;
+    }
     return MKPERF_OK;
-}
-
-static enum mkperf_status take_see(void *self, const struct mkperf_item *item,
-                                   struct mkperf_error *e)
-{
-    return item->kind == MKPERF_ITEM_END ? see_end(self, item->totals, e) : MKPERF_OK;
 }
 
 struct recording {
@@ -134,7 +131,7 @@ static struct recording ordinary(uint64_t seed)
 static void run(struct recording *r)
 {
     struct mkperf_checks *a =
-        mkperf_checks_new((struct mkperf_sink){.take = take_see}, NULL, false);
+        mkperf_checks_new((struct mkperf_sink){.take = keep_totals}, NULL, false);
     struct mkperf_sink sink = mkperf_checks_sink(a);
     struct mkperf_error e;
 
