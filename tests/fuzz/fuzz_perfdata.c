@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The perf.data reader on any bytes, in memory, and some of them in a file and through a pipe. Its
- * sink checks that the model's promises hold: events and PDs are announced, chains are within their
- * bound. A file has the samples that the same bytes have in memory, and those that it has if its records
+ * The perf.data reader on any bytes, in memory, and some of them in a file and through a pipe. The sink checks that the
+ * model's promises hold. A file has the samples that the same bytes have in memory, and those that it has if its records
  * are compressed.
  */
 #include <stddef.h>
@@ -12,137 +11,21 @@
 #include <zstd.h>
 
 #include "base/base.h"
+#include "fuzz/checking_sink.h"
 #include "fuzz/descriptor.h"
 #include "fuzz/failing_sink.h"
 #include "fuzz/mutate_perfdata.h"
 #include "perfdata/perfdata.h"
 
-struct seen {
-    unsigned nevents;
-    uint32_t npds;
-    uint64_t samples;
-    bool began;
-};
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
-
-static enum mkperf_status begin(void *self, const struct mkperf_session *s, struct mkperf_error *e)
-{
-    struct seen *seen = self;
-
-    (void)e;
-    require(!seen->began && (s->nevents >= 1 || s->sched) && s->nevents <= MKPERF_MODEL_EVENTS);
-    require(s->platform && s->cpu);
-    seen->began = true;
-    seen->nevents = s->nevents;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
-{
-    struct seen *seen = self;
-
-    (void)e;
-    require(seen->began && pd->name);
-    if (pd->id >= seen->npds) {
-        seen->npds = pd->id + 1;
-    }
-    return MKPERF_OK;
-}
-
-static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
-                                     struct mkperf_error *e)
-{
-    struct seen *seen = self;
-
-    (void)e;
-    require(s->event < seen->nevents && s->pd < seen->npds);
-    seen->samples++;
-    require(s->callers->n <= MKPERF_MAX_FRAMES + 1);
-    for (unsigned i = 0; i < s->callers->n; i++) {
-        require(s->callers->caller[i].pd < seen->npds);
-    }
-    return MKPERF_OK;
-}
-
-static enum mkperf_status add_events(void *self, const struct mkperf_session *s,
-                                     struct mkperf_error *e)
-{
-    struct seen *seen = self;
-
-    (void)e;
-    require(seen->began && s->nevents > seen->nevents && s->nevents <= MKPERF_MODEL_EVENTS);
-    seen->nevents = s->nevents;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
-{
-    struct seen *seen = self;
-
-    (void)e;
-    require(seen->began && m->pd < seen->npds && m->kind <= MKPERF_MARK_END);
-    require(strlen(m->name) < 256);
-    return MKPERF_OK;
-}
-
-static enum mkperf_status add_sched(void *self, const struct mkperf_sched *s,
-                                    struct mkperf_error *e)
-{
-    struct seen *seen = self;
-
-    (void)e;
-    require(seen->began && s->core < MKPERF_MODEL_CORES && s->kind < MKPERF_SCHED_KINDS);
-    require(s->reason < MKPERF_STOPPED_REASONS);
-    require(s->from == MKPERF_SCHED_NOBODY || s->from < seen->npds);
-    require((s->kind == MKPERF_SCHED_GAP) == (s->to == MKPERF_SCHED_NOBODY));
-    require(s->kind == MKPERF_SCHED_GAP || s->to < seen->npds);
-    return MKPERF_OK;
-}
-
-static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
-{
-    (void)e;
-    require(((struct seen *)self)->began && l->where < MKPERF_LOST_PLACES);
-    return MKPERF_OK;
-}
-
-static enum mkperf_status take_item(void *self, const struct mkperf_item *item,
-                                    struct mkperf_error *e)
-{
-    switch (item->kind) {
-    case MKPERF_ITEM_BEGIN:
-        return begin(self, item->session, e);
-    case MKPERF_ITEM_PD:
-        return add_pd(self, item->pd, e);
-    case MKPERF_ITEM_EVENTS:
-        return add_events(self, item->session, e);
-    case MKPERF_ITEM_SAMPLE:
-        return add_sample(self, item->sample, e);
-    case MKPERF_ITEM_MARK:
-        return add_mark(self, item->mark, e);
-    case MKPERF_ITEM_SCHED:
-        return add_sched(self, item->sched, e);
-    case MKPERF_ITEM_LOST:
-        return add_lost(self, item->lost, e);
-    default:
-        return MKPERF_OK;
-    }
-}
 
 /* path NULL: data itself. fail_at: the sink's call that fails, 0: none. *status: of the reader. The samples. */
 static uint64_t read_one(const char *path, const uint8_t *data, size_t size, unsigned fail_at,
                          enum mkperf_status *status)
 {
-    struct seen seen = {.began = false};
-    struct mkperf_sink sink = {.take = take_item, .splits = true, .self = &seen};
+    struct checking_sink checking = {
+        .cores = MKPERF_MODEL_CORES, .pds = MKPERF_MODEL_PDS, .mark_max = 255};
+    struct mkperf_sink sink = {.take = check_item, .splits = true, .self = &checking};
     struct mkperf_error e = {.status = MKPERF_OK};
     struct failing_sink failing;
     if (fail_at != 0) {
@@ -155,7 +38,7 @@ static uint64_t read_one(const char *path, const uint8_t *data, size_t size, uns
             (fail_at != 0 && *status == MKPERF_ERR_OUTPUT && failing.left == 0));
     require(fail_at == 0 || failing.left != 0 ||
             (*status == MKPERF_ERR_OUTPUT && failing.abandoned));
-    return seen.samples;
+    return checking.samples;
 }
 
 /* Returns the file with its data compressed and its feature table behind the end, or NULL if it has no such layout. */

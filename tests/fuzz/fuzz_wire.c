@@ -12,6 +12,7 @@
 
 #include <mkperf/frame.h>
 
+#include "fuzz/checking_sink.h"
 #include "fuzz/failing_sink.h"
 #include "fuzz/mutate_message.h"
 #include "fuzz/target_messages.h"
@@ -47,59 +48,6 @@ static enum mkperf_status on_message(void *self, const uint8_t *p, size_t n, uns
         abort();
     }
     return status;
-}
-
-static unsigned known; /* events */
-
-static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
-                                    struct mkperf_error *e)
-{
-    (void)self, (void)e;
-    if (s->callers->n > MKPERF_MAX_FRAMES + 1 || s->core >= MKPERF_MAX_CORES || s->event >= known ||
-        s->pd >= MKPERF_MAX_PDS) {
-        abort();
-    }
-    return MKPERF_OK;
-}
-
-static enum mkperf_status on_begin(void *self, const struct mkperf_session *s,
-                                   struct mkperf_error *e)
-{
-    (void)self, (void)e;
-    known = s->nevents;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status on_events(void *self, const struct mkperf_session *s,
-                                    struct mkperf_error *e)
-{
-    (void)self, (void)e;
-    if (s->nevents <= known || s->nevents > MKPERF_MODEL_EVENTS) {
-        abort();
-    }
-    known = s->nevents;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status on_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
-{
-    (void)self, (void)e;
-    if (m->pd >= MKPERF_MAX_PDS || m->kind > MKPERF_MARK_END || strlen(m->name) > 31) {
-        abort();
-    }
-    return MKPERF_OK;
-}
-
-static enum mkperf_status on_sched(void *self, const struct mkperf_sched *s, struct mkperf_error *e)
-{
-    (void)self, (void)e;
-    if (s->core >= MKPERF_MAX_CORES || s->kind >= MKPERF_SCHED_KINDS ||
-        s->reason >= MKPERF_STOPPED_REASONS ||
-        (s->from != MKPERF_SCHED_NOBODY && s->from >= MKPERF_MAX_PDS) ||
-        (s->to >= MKPERF_MAX_PDS) != (s->kind == MKPERF_SCHED_GAP)) {
-        abort();
-    }
-    return MKPERF_OK;
 }
 
 static void feed(struct mkperf_receiver *r, const uint8_t *data, size_t n)
@@ -190,31 +138,14 @@ static void on_warning(void *self, const char *text)
     }
 }
 
-static enum mkperf_status take_sink(void *self, const struct mkperf_item *item,
-                                    struct mkperf_error *e)
-{
-    switch (item->kind) {
-    case MKPERF_ITEM_BEGIN:
-        return on_begin(self, item->session, e);
-    case MKPERF_ITEM_EVENTS:
-        return on_events(self, item->session, e);
-    case MKPERF_ITEM_SAMPLE:
-        return on_sample(self, item->sample, e);
-    case MKPERF_ITEM_MARK:
-        return on_mark(self, item->mark, e);
-    case MKPERF_ITEM_SCHED:
-        return on_sched(self, item->sched, e);
-    default:
-        return MKPERF_OK;
-    }
-}
-
 static void run(struct mkperf_pds *pds, const uint8_t *data, size_t n)
 {
     static const struct mkperf_receiver_ops ops = {.text = on_text, .message = on_message};
     static struct mkperf_receiver receiver;
     unsigned how = *data++;
-    struct mkperf_sink to = {.take = take_sink, .splits = (how & SPLITS) != 0};
+    struct checking_sink checking = {
+        .cores = MKPERF_MAX_CORES, .pds = MKPERF_MAX_PDS, .mark_max = 31};
+    struct mkperf_sink to = {.take = check_item, .splits = (how & SPLITS) != 0, .self = &checking};
     struct failing_sink failing = {.left = 1};
     if (how & FAILING) {
         to = failing_sink(&failing, to, n > 1 ? 1 + data[n / 2 - 1] % 64U : 1);
