@@ -336,15 +336,17 @@ static enum mkperf_status fuzz_write(struct mkperf_source *s, const void *p, siz
 
 /* ---- the recording's end ---- */
 
-static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
-                                    struct mkperf_error *e)
+static enum mkperf_status count_samples(void *self, const struct mkperf_item *item,
+                                        struct mkperf_error *e)
 {
-    const struct mkperf_stream *stream = recorder.stream;
+    const struct mkperf_sample *s = item->sample;
 
     (void)self, (void)e;
-    samples += mkperf_sample_count(s);
-    if (s->event >= stream->session.nevents || s->pd >= MKPERF_MAX_PDS) {
-        abort();
+    if (item->kind == MKPERF_ITEM_SAMPLE) {
+        samples += mkperf_sample_count(s);
+        if (s->event >= recorder.stream->session.nevents || s->pd >= MKPERF_MAX_PDS) {
+            abort();
+        }
     }
     return MKPERF_OK;
 }
@@ -435,12 +437,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return null != NULL ? 0 : -1;
 }
 
-static enum mkperf_status take_sink(void *self, const struct mkperf_item *item,
-                                    struct mkperf_error *e)
-{
-    return item->kind == MKPERF_ITEM_SAMPLE ? on_sample(self, item->sample, e) : MKPERF_OK;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct mkperf_source_ops ops = {.scheme = "tcp",
@@ -481,7 +477,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (mkperf_recorder_init(&recorder, !(flags & TIMER), &e) == MKPERF_OK) {
         struct mkperf_stream_config config = {
-            .sink = {.take = take_sink}, .pds = recorder.pds, .asks = flags & NAMES};
+            .sink = {.take = count_samples}, .pds = recorder.pds, .asks = flags & NAMES};
         recorder.stream = mkperf_stream_new(&config);
         record(&ops, &options->configure, flags & DUMP);
     }
