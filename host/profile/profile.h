@@ -226,7 +226,9 @@ struct mkperf_tree_node {
 struct mkperf_tree {
     struct mkperf_tree_node *node;
     uint32_t n, room;
-    struct mkperf_hash children; /* keys: parent and label; a node is the number of its key + 1 */
+    uint32_t *
+        slot; /* finds nodes by parent and label; at most three quarters are used; 0: the slot is free */
+    uint32_t nslots;
     /* For each node its period in the second profile; NULL: there is no second one. */
     uint64_t *other;
     uint32_t other_room;
