@@ -4,28 +4,13 @@
  * sometimes requests all records and reads them while the first one waits, as a profiler PD waits
  * for its client. Every record is whole, and they are the newest, without a gap.
  */
-#include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include <mkperf/ring.h>
+#include "ring_records.h"
 
-enum { SIZE = 8192, RECORDS = 400000, DUMPS = 400 };
+enum { RECORDS = 400000, DUMPS = 400 };
 
 static atomic_bool asked, over; /* asked: a protected call; its reply is that it is false again */
-
-static unsigned words_of(uint64_t n)
-{
-    return 2 + (unsigned)(n * 2654435761u >> 7) % 20;
-}
-
-static void fail(const char *what, uint64_t n)
-{
-    fprintf(stderr, "record %llu: %s\n", (unsigned long long)n, what);
-    exit(1);
-}
 
 static void keep(struct mkperf_ring_producer *p, uint64_t n)
 {
@@ -38,11 +23,7 @@ static void keep(struct mkperf_ring_producer *p, uint64_t n)
         }
         p->tail += size;
     }
-    uint64_t *w = mkperf_ring_place(p, UINT64_C(8) * words);
-    w[0] = mkperf_record_header(MKPERF_RECORD_SAMPLE, 8 * words, 0, 0, 0, 0);
-    for (unsigned i = 1; i < words; i++) {
-        w[i] = n * 31 + i;
-    }
+    fill(mkperf_ring_place(p, UINT64_C(8) * words), n);
     mkperf_ring_keep(p, UINT64_C(8) * words);
 }
 
@@ -64,22 +45,6 @@ static void *produce(void *arg)
     return NULL;
 }
 
-/* Checks one record. Returns its number. */
-static uint64_t check(const uint64_t *r, unsigned size)
-{
-    uint64_t n = (r[1] - 1) / 31;
-
-    if (size != 8 * words_of(n)) {
-        fail("size", n);
-    }
-    for (unsigned i = 1; i < size / 8; i++) {
-        if (r[i] != n * 31 + i) {
-            fail("content", n);
-        }
-    }
-    return n;
-}
-
 static void *consume(void *arg)
 {
     struct mkperf_ring_consumer c = {.ring = arg, .size = SIZE};
@@ -96,7 +61,8 @@ static void *consume(void *arg)
         }
         c.tail = __atomic_load_n(&c.ring->tail, __ATOMIC_RELAXED);
         while ((r = mkperf_ring_peek(&c, &size, &corrupt)) != NULL) {
-            uint64_t n = check(r, size);
+            uint64_t n = (r[1] - 1) / 31;
+            check(r, size, n);
             if (here != 0 && n != last + 1) {
                 fail("a hole before it", n);
             }
@@ -116,16 +82,5 @@ static void *consume(void *arg)
 
 int main(void)
 {
-    struct mkperf_ring *ring = calloc(1, MKPERF_RING_HEADER_BYTES + SIZE);
-    pthread_t producer;
-    pthread_t consumer;
-
-    if (ring == NULL || pthread_create(&producer, NULL, produce, ring) != 0 ||
-        pthread_create(&consumer, NULL, consume, ring) != 0) {
-        return 1;
-    }
-    pthread_join(consumer, NULL);
-    pthread_join(producer, NULL);
-    free(ring);
-    return 0;
+    return run_threads(produce, consume);
 }

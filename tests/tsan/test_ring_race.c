@@ -1,29 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The ring between two threads: millions of records, each checked, under ThreadSanitizer. Both
  * sides alternate between single records and contiguous runs. */
-#include <pthread.h>
-#include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "ring_records.h"
 
-#include <mkperf/ring.h>
-
-enum { SIZE = 8192, RECORDS = 2000000 };
-
-static unsigned words_of(uint64_t n)
-{
-    return 2 + (unsigned)(n * 2654435761u >> 7) % 20;
-}
-
-static void fill(uint64_t *w, uint64_t n)
-{
-    unsigned words = words_of(n);
-
-    w[0] = mkperf_record_header(MKPERF_RECORD_SAMPLE, 8 * words, 0, 0, 0, 0);
-    for (unsigned i = 1; i < words; i++) {
-        w[i] = n * 31 + i;
-    }
-}
+enum { RECORDS = 2000000 };
 
 /* Writes up to seven records at once, from n on, as far as they fit. Returns how many. */
 static unsigned produce_some(struct mkperf_ring_producer *p, uint64_t n)
@@ -63,24 +43,6 @@ static void *produce(void *arg)
         n++;
     }
     return NULL;
-}
-
-static void fail(const char *what, uint64_t n)
-{
-    fprintf(stderr, "record %llu: %s\n", (unsigned long long)n, what);
-    exit(1);
-}
-
-static void check(const uint64_t *r, unsigned size, uint64_t n)
-{
-    if (size != 8 * words_of(n)) {
-        fail("size", n);
-    }
-    for (unsigned i = 1; i < size / 8; i++) {
-        if (r[i] != n * 31 + i) {
-            fail("content", n);
-        }
-    }
 }
 
 /* Reads all contiguous readable records, from n on. Returns how many. */
@@ -131,22 +93,11 @@ static void *consume(void *arg)
     if (stretches == 0) {
         fail("never a stretch", RECORDS);
     }
+    printf("%d records\n", RECORDS);
     return NULL;
 }
 
 int main(void)
 {
-    struct mkperf_ring *ring = calloc(1, MKPERF_RING_HEADER_BYTES + SIZE);
-    pthread_t producer;
-    pthread_t consumer;
-
-    if (ring == NULL || pthread_create(&producer, NULL, produce, ring) != 0 ||
-        pthread_create(&consumer, NULL, consume, ring) != 0) {
-        return 1;
-    }
-    pthread_join(producer, NULL);
-    pthread_join(consumer, NULL);
-    free(ring);
-    printf("%d records\n", RECORDS);
-    return 0;
+    return run_threads(produce, consume);
 }
