@@ -18,6 +18,15 @@ static void expect_error(const mkperf_ToHost *m, mkperf_ErrorCode code)
     assert_true(m->msg.error.text[0] != '\0');
 }
 
+/* Begins a test with a running session. Returns the host that controls it. */
+static struct test_host *begin_session(void)
+{
+    begin_test(NULL);
+    struct test_host *a = join_host(0, false, "a");
+    start(a);
+    return a;
+}
+
 static void who_controls(void **state)
 {
     (void)state;
@@ -67,7 +76,7 @@ static void all_taken(void **state)
     (void)state;
     begin_test(NULL);
     for (unsigned i = 0; i < MKPERF_HOSTS; i++) {
-        greet(connect_host(i), true, "a");
+        join_host(i, true, "a");
     }
     struct test_host *h = connect_host(MKPERF_HOSTS);
     expect_error(greet(h, false, "b"), mkperf_ErrorCode_ERROR_BUSY);
@@ -83,7 +92,7 @@ static void oldest_makes_room(void **state)
 {
     (void)state;
     begin_test(NULL);
-    greet(connect_host(0), false, "a");
+    join_host(0, false, "a");
     for (unsigned i = 1; i < MKPERF_CONNECTIONS; i++) {
         assert_int_equal(mkperf_client_least(&client), -1); /* there are free places */
         connect_host(i);
@@ -142,10 +151,8 @@ static void slow_watcher(void **state)
 {
     (void)state;
     begin_test(NULL);
-    struct test_host *a = connect_host(0);
-    struct test_host *w = connect_host(1);
-    greet(a, false, "a");
-    greet(w, true, "w");
+    struct test_host *a = join_host(0, false, "a");
+    struct test_host *w = join_host(1, true, "w");
     start(a);
     settle(w);
     for (unsigned i = 0; i < 3000; i++) {
@@ -183,10 +190,7 @@ static void slow_watcher(void **state)
 static void samples_and_events(void **state)
 {
     (void)state;
-    begin_test(NULL);
-    struct test_host *a = connect_host(0);
-    greet(a, false, "a");
-    start(a);
+    struct test_host *a = begin_session();
     for (unsigned i = 0; i < 20000; i++) {
         uint64_t *w = mkperf_ring_reserve(&producer, 8 * MKPERF_SCHED_OUTPUT_WORDS);
         if (w != NULL) {
@@ -214,8 +218,7 @@ static void windows(void **state)
 {
     (void)state;
     begin_test(NULL);
-    struct test_host *a = connect_host(0);
-    greet(a, false, "a");
+    struct test_host *a = join_host(0, false, "a");
     page_memory.page.session.aggregate_ms = 10; /* 10000 ticks */
     start(a);
     sample(500); /* 5000 ticks */
@@ -236,8 +239,7 @@ static void windows(void **state)
         settle(a);
     }
     assert_in_range(a->received, 800 + 3000, 800 + 4000);
-    struct test_host *w = connect_host(1);
-    greet(w, true, "w");
+    struct test_host *w = join_host(1, true, "w");
     sample(100);
     assert_int_equal(ask_for(a, mkperf_ToTarget_stop_tag)->which_msg, mkperf_ToHost_status_tag);
     settle(w);
@@ -253,10 +255,7 @@ static void windows(void **state)
 static void lost_link(void **state)
 {
     (void)state;
-    begin_test(NULL);
-    struct test_host *a = connect_host(0);
-    greet(a, false, "a");
-    start(a);
+    struct test_host *a = begin_session();
     sample(500);
     settle(a);
     assert_int_equal(a->received, 500);
@@ -268,8 +267,7 @@ static void lost_link(void **state)
     }
     assert_int_equal(client.encoder.sent, before); /* no host: nothing is sent */
     assert_true(page_memory.page.status.lost_output > 0);
-    struct test_host *b = connect_host(1);
-    greet(b, false, "b");
+    struct test_host *b = join_host(1, false, "b");
     assert_true(b->role.control);
     assert_true(b->session.running);
     settle(b);
@@ -288,10 +286,7 @@ static void lost_link(void **state)
 static void ring_fill(void **state)
 {
     (void)state;
-    begin_test(NULL);
-    struct test_host *a = connect_host(0);
-    greet(a, false, "a");
-    start(a);
+    struct test_host *a = begin_session();
     sample(500);
     settle(a);
     sample(3);
@@ -330,10 +325,8 @@ static void reconfigured_while_running(void **state)
 {
     (void)state;
     begin_test(NULL);
-    struct test_host *a = connect_host(0);
-    struct test_host *w = connect_host(1);
-    greet(a, false, "a");
-    greet(w, true, "w");
+    struct test_host *a = join_host(0, false, "a");
+    join_host(1, true, "w");
     start(a);
     sample(300);
     settle(a);
@@ -355,8 +348,7 @@ static void marks(void **state)
 
     (void)state;
     begin_test(NULL);
-    struct test_host *a = connect_host(0);
-    greet(a, true, "a");
+    struct test_host *a = join_host(0, true, "a");
     assert_int_equal(mkperf_client_app(&client, MKPERF_APP_STOP, NULL, 0), MKPERF_APP_OK);
     assert_int_equal(mkperf_client_app(&client, MKPERF_APP_START, NULL, 0), MKPERF_APP_OK);
     assert_int_equal(mkperf_client_app(&client, MKPERF_APP_START, NULL, 0), MKPERF_APP_OK);

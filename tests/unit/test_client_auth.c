@@ -222,8 +222,7 @@ static void nothing_before_the_proof(void **state)
 
     (void)state;
     begin_test(test_key);
-    struct test_host *h = connect_host(0);
-    greet(h, false, "alice");
+    struct test_host *h = join_host(0, false, "alice");
     ask_for(h, mkperf_ToTarget_get_status_tag);
     expect_refused(h, mkperf_ErrorCode_ERROR_AUTHENTICATION);
     h = connect_host(0);

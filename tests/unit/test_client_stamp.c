@@ -63,8 +63,7 @@ static void beyond_the_end(void **state)
 {
     (void)state;
     make_table(MKPERF_STAMP_MAGIC, 300);
-    struct test_host *h = connect_host(0);
-    greet(h, false, "host");
+    struct test_host *h = join_host(0, false, "host");
     const uint32_t offsets[] = {300, 301, MKPERF_STAMP_BYTES, UINT32_MAX};
     for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
         const mkperf_ToHost *m = get(h, offsets[i]);

@@ -12,9 +12,7 @@
 static struct test_host *controller(void)
 {
     begin_test(NULL);
-    struct test_host *h = connect_host(0);
-    greet(h, false, "a");
-    return h;
+    return join_host(0, false, "a");
 }
 
 static void settings(void **state)
