@@ -156,6 +156,15 @@ static void sample(struct fake *f, uint64_t first)
     sample_of_epoch(f, first, 1);
 }
 
+/* Sends the hello of a target with a list, the list, and a running session with one sample. */
+static void send_session(struct fake *f)
+{
+    hello(f, 1, true);
+    parts(f);
+    fake_session(f, 3, 1, true);
+    sample(f, 0);
+}
+
 /* A recorder that joins a session: what is received before the list has no names yet, and is not
  * stored. Nor is the rest of that epoch, whose chains were defined before. */
 static void asked_for(void **state)
@@ -278,10 +287,7 @@ static void another_image(void **state)
 
     (void)state;
     make_table("pd");
-    hello(f, 1, true);
-    parts(f);
-    fake_session(f, 3, 1, true);
-    sample(f, 0);
+    send_session(f);
     hello(f, 2, true); /* restarted with the same one */
     fake_session(f, 3, 1, true);
     sample(f, 0);
@@ -294,10 +300,7 @@ static void another_image(void **state)
     end(seen, f);
     seen = begin(false, NULL);
     f = wire_host_fake();
-    hello(f, 1, true);
-    parts(f);
-    fake_session(f, 3, 1, true);
-    sample(f, 0);
+    send_session(f);
     hello(f, 2, false); /* a target without a list */
     assert_int_equal(push(seen, f, &e), MKPERF_ERR_FAILED);
     end(seen, f);
@@ -322,10 +325,7 @@ static void compared(void **state)
     assert_int_equal(fclose(file), 0);
     struct seen *seen = begin(false, path);
     make_table("pd");
-    hello(f, 1, true);
-    parts(f);
-    fake_session(f, 3, 1, true);
-    sample(f, 0);
+    send_session(f);
     assert_int_equal(push(seen, f, &e), MKPERF_OK);
     assert_string_equal(seen->name, "pd2");
     assert_non_null(strstr(seen->warnings, "pd1 has the number 1 in the file, 2 in the image"));
