@@ -104,7 +104,7 @@ for protocol in udp tcp; do
     off=$(mean 0 $protocol 5)
     blocks=$(mean 0 $protocol 6)
     value echo_${protocol}_instructions_per_kib "$(awk "BEGIN { printf \"%.0f\", $off / $blocks }")" \
-        instructions - "sent, echoed, received: no profile"
+        instructions - "a KiB over $protocol, sent, echoed and received, without a profile"
     value echo_${protocol}_kib_per_second "$(awk "BEGIN { printf \"%.0f\", 1e9 / ($off / $blocks) }")" \
         KiB/s - "each way, one block at a time"
     read -r more deviation <<END

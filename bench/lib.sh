@@ -8,7 +8,7 @@ export PERF_BUILDID_DIR="$d/debug" # copies of ELFs: not in ~/.debug
 # value KEY VALUE UNIT LIMIT WHAT: one row, and one number in bench.json; LIMIT is `<=N`, `>=N` or `-`
 value() {
     printf '%-40s %12s %-14s %-12s %s\n' "$1" "$2" "$3" "$4" "$5"
-    echo "$1 $2 $3" >>"$BENCH_VALUES"
+    echo "$1 $2 $3 ${4#[<>]=} $5" >>"$BENCH_VALUES"
 }
 
 # bounded KEY VALUE UNIT LIMIT WHAT: the same, and the section fails if it is above the limit, `<=N`

@@ -90,7 +90,7 @@ while read -r baud start seconds; do
     computed=$(awk "BEGIN { printf \"%.0f\", $baud / 10 / $2 }")
     value serial_${baud}_samples_per_second_computed "$computed" samples/s - \
         "$((baud / 10)) bytes a second, $2 a sample at $start Hz"
-    value serial_${baud}_bytes_per_sample "$(printf '%s\n' "$first" "$(bytes_per_sample "$r/serial")" | sort -n | head -n 1)" bytes - "the demo at $start Hz, chains up to 16 deep"
+    value serial_${baud}_bytes_per_sample "$(printf '%s\n' "$first" "$(bytes_per_sample "$r/serial")" | sort -n | head -n 1)" bytes - "a sample of the demo at $start Hz, up to 16 frames, on a line of $baud baud"
     [ -n "$BENCH_FULL" ] || continue
     for percent in 110 105 100 95 90 85 80; do
         hz=$((computed * percent / 100))

@@ -6,11 +6,11 @@ set -eu
 
 guest "$B/pocket/selftest/sampling.img" done 60 "$d/hook.txt"
 value hook_instructions_per_sample "$(figure "$d/hook.txt" instructions-per-sample)" instructions \
-    '<=500' "8 return addresses, one wake-up for 64 samples"
+    '<=500' "a sample with 8 return addresses, one wake-up for 64 samples"
 guest "$d/cost/cost.img" 'cost: done' 60 "$d/cost.txt"
 copy=$(figure "$d/cost.txt" hook_and_copy_instructions_per_sample)
 value hook_and_copy_instructions_per_sample "$(awk "BEGIN { printf \"%.1f\", $copy / 1000 }")" \
-    instructions '<=600' "the same and the profiler PD's copy"
+    instructions '<=600' "such a sample and the profiler PD's copy of it"
 hop=$(figure "$d/cost.txt" hook_and_copy_instructions_per_caller)
 value hook_and_copy_instructions_per_caller "$(awk "BEGIN { printf \"%.1f\", $hop / 1000 }")" \
     instructions '<=110' "a caller in another PD with one return address, and the copy of its words"
@@ -26,4 +26,4 @@ for i in 1 2; do
     }
     bytes_per_sample "$d/demo.log"
 done >"$d/demo.bytes"
-value wire_bytes_per_sample "$(sort -n "$d/demo.bytes" | head -n 1)" bytes '<=5' "the demo at 1 kHz, callchain depth 8"
+value wire_bytes_per_sample "$(sort -n "$d/demo.bytes" | head -n 1)" bytes '<=5' "a sample of the demo at 1 kHz, 8 frames"

@@ -5,6 +5,7 @@
 # keeps them in an unnamed file. Seconds are user and system time of each process.
 set -eu
 . bench/lib.sh
+export MKPERF_SNAPSHOTS=no # ask.sh measures answers from snapshots
 
 million=1000000
 mib() {

@@ -10,19 +10,19 @@ thousandth() {
     awk "BEGIN { printf \"%.1f\", $(figure "$d/sched.txt" "$1") / 1000 }"
 }
 bounded sched_instructions_per_event "$(thousandth sched_instructions_per_event)" instructions '<=60' \
-    "a notification, and the switches to its PD and back, each an event of its own, on pocket, above none"
+    "an event: a notification, or a switch"
 per_record=$(thousandth sched_instructions_per_delivery_and_switch)
 bounded sched_instructions_per_call_event "$(awk "BEGIN { printf \"%.1f\", $per_record / 2 }")" instructions '<=60' \
-    "a call or a reply is two, delivered and switched to, in one record of $per_record; pocket has no fast path"
+    "an event of a call or a reply, which is delivered and switched to in one record of $per_record"
 value sched_call_and_reply_instructions "$(thousandth sched_call_and_reply_instructions)" instructions - \
-    "a protected call and its reply with events, on pocket; $(thousandth call_and_reply_instructions) without"
-bounded sched_ring_bytes_per_event "$(thousandth sched_ring_bytes_per_event)" bytes '<=16' "in the core's ring"
+    "a protected call and its reply with events; $(thousandth call_and_reply_instructions) without a session"
+bounded sched_ring_bytes_per_event "$(thousandth sched_ring_bytes_per_event)" bytes '<=16' "an event in the core's ring"
 bounded queue_instructions_per_switch "$(thousandth queue_instructions_per_switch)" instructions '<=20' \
-    "of each queue with two words, read at each switch; beside $(thousandth queues_instructions_per_switch) a switch for all queues"
+    "a queue of two words, read at each switch, and $(thousandth queues_instructions_per_switch) per switch for all queues"
 value queue_instructions_per_change "$(thousandth queue_instructions_per_change)" instructions - \
     "more for a switch at which a queue has changed: its record"
 bounded condition_instructions_per_event "$(thousandth conditions_instructions_per_event)" instructions '<=10' \
-    "of four conditions of --stop-if that are not met, in the profiler PD; beside $(thousandth replay_instructions_per_event) for latencies"
+    "four conditions of --stop-if that are not met, in the profiler PD, and $(thousandth replay_instructions_per_event) for latencies"
 demo=$B/demo
 QEMU="$(cat "$demo/qemu-command")" scripts/qemu-record "$d" --sched --duration 2 --system "$demo/demo.system" \
     --elf-path "$demo" -o "$d/sched.data" >"$d/sched.log" 2>&1 || {
