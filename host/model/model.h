@@ -107,7 +107,8 @@ struct mkperf_session {
     unsigned cores;        /* the cores that the target can sample */
     uint32_t core_mask;    /* the cores that the session samples; 0: all of them */
     unsigned target_cores; /* the cores that the target has at least; 0: not known */
-    unsigned nevents;
+    unsigned
+        nevents; /* 0: no samples, but scheduling events, or latencies that the target counts by itself */
     struct mkperf_event event[MKPERF_MODEL_EVENTS];
     unsigned max_frames;
     bool jitter;
@@ -116,7 +117,7 @@ struct mkperf_session {
     bool selected; /* it samples selected PDs only */
     uint32_t aggregate_ms; /* the target counts samples in windows of this length; 0: no windows */
     bool exact;            /* each instruction was counted: periods are counts, not estimates */
-    bool sched;            /* it has scheduling events; nevents may be 0 then, without samples */
+    bool sched;            /* it has scheduling events */
     bool counts;           /* each event has a second counter: its counts are totals->counts */
     /* The queues that the target knows, by their numbers in readings. Valid during the call, as strings are. */
     unsigned nqueues;

@@ -17,6 +17,8 @@ struct checking_sink {
     unsigned cores;  /* each core is below this */
     uint32_t pds;    /* the id of each PD is below this */
     size_t mark_max; /* bytes of the longest name of a mark */
+    bool
+        may_be_empty; /* a session may have neither samples nor scheduling events: the target counts only latencies */
     bool began;
     unsigned nevents;
     uint32_t npds; /* the ids of announced PDs are below this */
@@ -59,7 +61,8 @@ static inline enum mkperf_status check_item(void *self, const struct mkperf_item
     switch (item->kind) {
     case MKPERF_ITEM_BEGIN:
         require(!c->began);
-        require((s->nevents >= 1 || s->sched) && s->nevents <= MKPERF_MODEL_EVENTS);
+        require(s->nevents >= 1 || s->sched || c->may_be_empty);
+        require(s->nevents <= MKPERF_MODEL_EVENTS);
         require(s->platform != NULL && s->cpu != NULL);
         c->began = true;
         c->nevents = s->nevents;

@@ -144,7 +144,7 @@ static void run(struct mkperf_pds *pds, const uint8_t *data, size_t n)
     static struct mkperf_receiver receiver;
     unsigned how = *data++;
     struct checking_sink checking = {
-        .cores = MKPERF_MAX_CORES, .pds = MKPERF_MAX_PDS, .mark_max = 31};
+        .cores = MKPERF_MAX_CORES, .pds = MKPERF_MAX_PDS, .mark_max = 31, .may_be_empty = true};
     struct mkperf_sink to = {.take = check_item, .splits = (how & SPLITS) != 0, .self = &checking};
     struct failing_sink failing = {.left = 1};
     if (how & FAILING) {
