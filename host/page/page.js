@@ -78,7 +78,8 @@ function showSelection() {
   put(state.words, () => `“${state.words}”`, { words: '' });
   const chips = parts.map(([text, without]) =>
     button(text(), () => change(without), { className: 'chip', 'aria-label': `${text()}: no longer select` }));
-  const share = profile.info.events.length === 0 ? '' : parts.length === 0 ? `all ${count(samples)} samples` : `${percent(weight, all)}, ${count(samples)} samples:`;
+  const sampled = profile.info.events.length > 0, share = parts.length === 0 ? (sampled ? `all ${count(samples)} samples` : 'all')
+    : sampled ? `${percent(weight, all)}, ${count(samples)} samples:` : '';
   byId('selected').replaceChildren(parts.length === 0 ? 'Selected: ' : 'Selected ', make('b', { textContent: share }), ' ',
     ...chips.flatMap((chip, i) => (i > 0 ? [make('span', { className: 'gone', textContent: ', ' }), chip] : [chip])));
   byId('selected').dataset.tip = parts.length === 0 ? '' : shareWords(weight, all, selection.equalSamples());
@@ -238,6 +239,11 @@ function pick(...parts) {
   byId('hint').hidden = parts.length > 0;
 }
 
+function showHelp() {
+  byId('help').showModal();
+  byId('help').scrollTop = 0; // the button that gets the focus is at the end
+}
+
 function onKey(e) {
   const typing = ['INPUT', 'SELECT', 'TEXTAREA'].includes(document.activeElement.tagName);
   if (e.key === 'Escape') {
@@ -248,7 +254,7 @@ function onKey(e) {
     e.preventDefault();
     byId('search').focus();
   } else if (e.key === '?') {
-    byId('help').showModal();
+    showHelp();
   } else if (e.key === 'i') {
     change({ idle: !state.idle });
   } else if (/^[1-9]$/.test(e.key)) {
@@ -279,7 +285,7 @@ function listen() {
   byId('zoom-in').onclick = () => tracks.zoom(0.5);
   byId('zoom-out').onclick = () => tracks.zoom(2);
   byId('zoom-all').onclick = () => tracks.look(...profile.all());
-  byId('ask').onclick = () => byId('help').showModal();
+  byId('ask').onclick = showHelp;
   document.onkeydown = onKey;
   const split = byId('split'), box = byId('tracks'); // the line between the tracks and the panel moves, by hand and by keys
   const set = (height) => { box.style.height = box.style.maxHeight = `${Math.max(70, Math.min(window.innerHeight - 180, height))}px`; };

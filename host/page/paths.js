@@ -106,7 +106,7 @@ class PathPanel {
   open(path, at) {
     this.isNew = true;
     this.key = null; // again, if it is open
-    change({ path, at });
+    change({ path, at, ...(NARROW.matches ? { tab: 'details' } : {}) }); // in a narrow window the path is in this tab
     this.update();
   }
 
