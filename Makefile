@@ -21,6 +21,9 @@
 # SDK instead of the built-in platform, see docs/install.md.
 
 BUILD_DIR ?= build
+ifneq ($(words $(CURDIR) $(BUILD_DIR)),2)
+$(error make cannot build where a path has a blank: $(CURDIR), BUILD_DIR=$(BUILD_DIR))
+endif
 # A directory below this one has one name, because the compilers' .d files name their objects as make did.
 B := $(patsubst $(CURDIR)/%,%,$(BUILD_DIR))
 # The target's architecture: aarch64 or riscv64, with a Microkit SDK that of the board, which may be x86_64, too. T: what is built for it. The host's half

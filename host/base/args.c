@@ -288,7 +288,9 @@ int mkperf_command_main(const struct mkperf_command *c, int argc, char **argv)
 
     fputs("mkperf", to);
     for (int i = 0; i < argc; i++) {
-        fprintf(to, " %s", argv[i]);
+        char *word = mkperf_shell_word(argv[i]);
+        fprintf(to, " %s", word);
+        free(word);
     }
     mkperf_memstream_close(to);
     if (c->self.initial != NULL) {

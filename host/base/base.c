@@ -107,6 +107,28 @@ char *mkperf_xprintf(const char *format, ...)
     return text;
 }
 
+char *mkperf_shell_word(const char *text)
+{
+    char *word;
+    size_t n;
+
+    if (*text != '\0' && text[strcspn(text, " \t\n'\"\\$`;&|<>()*?[]{}~#!")] == '\0') {
+        return mkperf_xstrdup(text);
+    }
+    FILE *to = mkperf_memstream_open(&word, &n);
+    fputc('\'', to);
+    for (; *text != '\0'; text++) {
+        if (*text == '\'') {
+            fputs("'\\''", to);
+        } else {
+            fputc(*text, to);
+        }
+    }
+    fputc('\'', to);
+    mkperf_memstream_close(to);
+    return word;
+}
+
 size_t mkperf_write_all(int fd, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;

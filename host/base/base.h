@@ -105,6 +105,9 @@ char *mkperf_xprintf(const char *format, ...) __attribute__((format(printf, 1, 2
 /* Writes n bytes in hexadecimal to text[2 * n + 1]; without bytes, `text` stays as it is. Returns `text`. */
 const char *mkperf_hex(const void *bytes, size_t n, char *text);
 
+/* Returns the text as one word of a shell's command line, in quotation marks if it needs them. The caller frees the string. */
+char *mkperf_shell_word(const char *text);
+
 /* Writes n bytes to a descriptor. Returns how many were written; fewer than n: errno has the reason. */
 size_t mkperf_write_all(int fd, const void *bytes, size_t n);
 

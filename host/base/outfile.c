@@ -14,6 +14,22 @@ static void keep_first_error(struct mkperf_outfile *o)
     }
 }
 
+enum mkperf_status mkperf_outfile_missing(const char *path, struct mkperf_error *e)
+{
+    int why = errno;
+    char *partial = mkperf_xprintf("%s.partial", path);
+    bool unfinished = why == ENOENT && access(partial, F_OK) == 0;
+    bool first = why == ENOENT && strcmp(path, "perf.data") == 0;
+
+    mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s%s%s", path, strerror(why),
+                     unfinished ? "; mkperf recover makes it from "
+                     : first    ? "; mkperf record -t TARGET makes it"
+                                : "",
+                     unfinished ? partial : "");
+    free(partial);
+    return MKPERF_ERR_INPUT;
+}
+
 enum mkperf_status mkperf_outfile_status(const struct mkperf_outfile *o, struct mkperf_error *e)
 {
     if (o->error.status != MKPERF_OK) {
@@ -238,7 +254,11 @@ enum mkperf_status mkperf_printout_close(struct mkperf_printout *p, struct mkper
 
 enum mkperf_status mkperf_stdout_flush(struct mkperf_error *e)
 {
-    return fflush(stdout) == 0 && !ferror(stdout)
-               ? MKPERF_OK
-               : mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output: %s", strerror(errno));
+    if (fflush(stdout) == 0 && !ferror(stdout)) {
+        return MKPERF_OK;
+    }
+    if (errno == EPIPE) { /* its reader wants no more, as `head` */
+        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s", "");
+    }
+    return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output: %s", strerror(errno));
 }

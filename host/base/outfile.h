@@ -44,6 +44,10 @@ enum mkperf_status mkperf_outfile_open(struct mkperf_outfile *o, const char *pat
 enum mkperf_status mkperf_outfile_adopt(struct mkperf_outfile *o, const char *from, uint64_t n,
                                         const char *path, struct mkperf_error *e);
 
+/* Sets the error of an input that could not be opened, by errno: INPUT. The text names the unfinished recording that would become it,
+ * or how a first recording is made. */
+enum mkperf_status mkperf_outfile_missing(const char *path, struct mkperf_error *e);
+
 /* Returns the status of the first error of writing, which is copied to *e; without one, MKPERF_OK. */
 enum mkperf_status mkperf_outfile_status(const struct mkperf_outfile *o, struct mkperf_error *e);
 

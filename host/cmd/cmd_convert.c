@@ -229,11 +229,20 @@ static enum mkperf_status take_format(void *member, const struct mkperf_given *g
 {
     const struct mkperf_format **format = member;
 
+    char *list = mkperf_xstrdup("");
+
     *format = mkperf_format_by_name(g->value);
-    return *format != NULL
-               ? MKPERF_OK
-               : mkperf_usage_error(g->e, g->command, "%s: want a format of the list, not '%s'%s",
-                                    g->name, g->value, instead_of(g->value));
+    for (size_t i = 0; *format == NULL && i < mkperf_nformats; i++) {
+        char *longer = mkperf_xprintf("%s%s%s", list, i > 0 ? ", " : "", mkperf_formats[i].name);
+        free(list);
+        list = longer;
+    }
+    if (*format == NULL) {
+        mkperf_usage_error(g->e, g->command, "%s: no format '%s'%s, there are %s", g->name,
+                           g->value, instead_of(g->value), list);
+    }
+    free(list);
+    return *format != NULL ? MKPERF_OK : MKPERF_ERR_USAGE;
 }
 
 static const struct mkperf_option output_options[] = {

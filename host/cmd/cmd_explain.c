@@ -165,6 +165,8 @@ static void print_page(const struct explain_command *c, const struct answer answ
     const struct report_question *x = &c->x;
     const struct mkperf_totals *t = &x->profile.totals;
     unsigned cores = x->profile.places.session.cores;
+    /* As words of a shell. Those of two recordings are that already. */
+    char *input = c->sides == NULL ? mkperf_shell_word(x->input) : mkperf_xstrdup(x->input);
 
     for (unsigned form = 0;; form++) {
         bool last = c->why != ALL_QUESTIONS || form + 1 == FORMS;
@@ -197,20 +199,21 @@ static void print_page(const struct explain_command *c, const struct answer answ
                 (q->explain == report_explain_call && x->events != NULL && x->events->nedges != 0);
 
             if (next != NULL && (c->why != ALL_QUESTIONS ? c->why == i : useful)) {
-                fprintf(to, "%s  mkperf %s %s\n", shown++ > 0 ? "" : "\nNext\n", next, x->input);
+                fprintf(to, "%s  mkperf %s %s\n", shown++ > 0 ? "" : "\nNext\n", next, input);
             }
         }
         if (form > 0) {
-            fprintf(to, "A text that is cut: mkperf explain --why QUESTION %s\n", x->input);
+            fprintf(to, "A text that is cut: mkperf explain --why QUESTION %s\n", input);
         }
         mkperf_memstream_close(to);
         bool fits = bytes <= PAGE || last;
         fputs(fits ? page : "", stdout);
         free(page);
         if (fits) {
-            return;
+            break;
         }
     }
+    free(input);
 }
 
 static enum mkperf_status answer_questions(struct explain_command *c)
@@ -267,8 +270,12 @@ static enum mkperf_status run_explain(void *self, const struct mkperf_args *args
         {strcmp(x->input, "-") == 0, "the recording is read twice: give a file, not -"}));
     if (regression) {
         /* Answers the question about two recordings. */
-        char *both = mkperf_xprintf("%s %s", args->operand[REPORT_A], args->operand[REPORT_B]);
+        char *a = mkperf_shell_word(args->operand[REPORT_A]);
+        char *b = mkperf_shell_word(args->operand[REPORT_B]);
+        char *both = mkperf_xprintf("%s %s", a, b);
 
+        free(a);
+        free(b);
         c->x.comparison = &c->comparison;
         c->x.input = both;
         c->comparison.elfs = c->elfs;

@@ -262,7 +262,7 @@ static enum mkperf_status write_changed(const struct changed *c, const char *to,
     const uint8_t *file = mkperf_module_file(c->module, &size);
     uint8_t *changed = mkperf_xcalloc(1, size);
     struct mkperf_outfile out;
-    struct stat st = {.st_mode = 0755};
+    struct stat st = {.st_mode = 0755}, made;
 
     (void)stat(from, &st);
     memcpy(changed, file, size);
@@ -274,7 +274,7 @@ static enum mkperf_status write_changed(const struct changed *c, const char *to,
         status = mkperf_outfile_finish(&out, e);
     }
     free(changed);
-    if (status == MKPERF_OK && strcmp(to, "-") != 0) {
+    if (status == MKPERF_OK && stat(to, &made) == 0 && S_ISREG(made.st_mode)) {
         (void)chmod(to, st.st_mode & 0777); /* keeps the file executable */
     }
     return status;

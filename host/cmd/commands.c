@@ -47,6 +47,8 @@ static enum mkperf_status unknown_command(const char *name, struct mkperf_error 
 
     MKPERF_FAIL_IF(known < n, e, MKPERF_ERR_USAGE, "no command \"%s\": %s", name,
                    perf_commands[known].instead);
+    MKPERF_FAIL_IF(name[0] == '-', e, MKPERF_ERR_USAGE,
+                   "%s: the command precedes its options; see mkperf --help", name);
     mkperf_guess_begin(&guess, name);
     for (unsigned i = 0; mkperf_commands[i] != NULL; i++) {
         mkperf_guess_try(&guess, mkperf_commands[i]->name, "");

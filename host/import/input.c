@@ -2,6 +2,7 @@
 /* The table of input formats, and their detection from the contents of a file. */
 #include "import.h"
 
+#include "base/outfile.h"
 #include "perfdata/perfdata.h"
 #include "wire/wire_stream.h"
 
@@ -164,7 +165,11 @@ static int open_input(const char *path, const char *from, unsigned *format, stru
                          path);
         return -1;
     }
-    ssize_t n = fd >= 0 ? read(fd, head, sizeof head) : -1;
+    if (fd < 0) {
+        (void)mkperf_outfile_missing(path, e);
+        return -1;
+    }
+    ssize_t n = read(fd, head, sizeof head);
     const char *why = n < 0    ? strerror(errno)
                       : n == 0 ? "the file is empty"
                                : "neither perf.data nor samples.json nor kpdata nor a raw "
@@ -180,9 +185,7 @@ static int open_input(const char *path, const char *from, unsigned *format, stru
         (void)lseek(fd, 0, SEEK_SET);
         return fd;
     }
-    if (fd >= 0) {
-        close(fd);
-    }
+    close(fd);
     mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, why);
     return -1;
 }

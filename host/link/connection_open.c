@@ -49,10 +49,11 @@ static enum mkperf_status silence(struct mkperf_peer *l, double patience_s, stru
     const struct mkperf_receiver *w = &l->receiver;
 
     mkperf_receiver_idle(&l->receiver);
-    MKPERF_DEMAND(&l->source, w->bytes != 0, MKPERF_ERR_SILENT, e,
-                  "no byte arrived in %g s. Is the target running? Is this the line of its "
-                  "profiler? Is its kernel of the configuration for which its PDs were built?",
-                  patience_s);
+    MKPERF_DEMAND(
+        &l->source, w->bytes != 0, MKPERF_ERR_SILENT, e,
+        "no byte arrived in %g s. Is the target running? Does another program use the line? Is it "
+        "that of its profiler? Is its kernel of the configuration for which its PDs were built?",
+        patience_s);
     MKPERF_DEMAND(&l->source, w->frames != 0 || w->noise_bytes + (w->n - w->shown) == 0,
                   MKPERF_ERR_NOISE, e,
                   "%" PRIu64 " bytes arrived and no frame was among them: the baud rate is wrong, "

@@ -319,23 +319,33 @@ enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_i
                 .seen = q->head != 0,
             };
         }
-        /* A warning for each program without an ELF, or one if no program has one. */
+        /* One warning names all programs without an ELF, and the reason for the first one. */
+        char *names;
+        size_t bytes;
+        FILE *to = mkperf_memstream_open(&names, &bytes);
+        const struct mkperf_pd *first = NULL;
         uint32_t without = 0;
         for (uint32_t i = 0; i < p->n; i++) {
-            without += p->pd[i].unnamed != NULL;
+            if (p->pd[i].unnamed != NULL) {
+                fprintf(to, "%s%s", without++ > 0 ? ", " : "", p->pd[i].name);
+                first = first != NULL ? first : &p->pd[i];
+            }
         }
-        bool all = without == p->n && without > 1;
-        if (all) {
+        mkperf_memstream_close(to);
+        if (without == 1) {
+            warn(p, "%s: %s; its addresses get no names", first->name, first->unnamed);
+        } else if (without == p->n && without > 0) {
             warn(p,
                  "none of the image's %u programs has its ELF here (--elf-path): their addresses "
                  "get no names. %s: %s",
-                 without, p->pd[0].name, p->pd[0].unnamed);
+                 without, first->name, first->unnamed);
+        } else if (without > 0) {
+            warn(p,
+                 "%u of the image's %u programs have no ELF here (--elf-path), and their addresses "
+                 "get no names: %s. %s: %s",
+                 without, p->n, names, first->name, first->unnamed);
         }
-        for (uint32_t i = 0; i < p->n && !all; i++) {
-            if (p->pd[i].unnamed != NULL) {
-                warn(p, "%s: %s; its addresses get no names", p->pd[i].name, p->pd[i].unnamed);
-            }
-        }
+        free(names);
     } else {
         p->unverified = mkperf_xstrdup(unverified);
         if (p->system != NULL) {

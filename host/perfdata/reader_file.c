@@ -20,8 +20,9 @@ enum mkperf_status perfin_open(struct perfin_bytes *b, const char *path, int fd,
                                     : open(path, O_RDONLY | O_CLOEXEC);
     }
     *b = (struct perfin_bytes){.path = path, .fd = fd};
-    MKPERF_FAIL_IF(fd < 0 || fstat(fd, &st) != 0, e, MKPERF_ERR_INPUT, "%s: %s", path,
-                   strerror(errno));
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        return mkperf_outfile_missing(path, e);
+    }
     b->stream = S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || S_ISCHR(st.st_mode);
     MKPERF_FAIL_IF(!b->stream && !S_ISREG(st.st_mode), e, MKPERF_ERR_INPUT,
                    "%s: not a regular file", path);

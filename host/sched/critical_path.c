@@ -137,7 +137,10 @@ enum mkperf_status mkperf_path_choice_check(const struct mkperf_path_choice *c,
         snprintf(what, sizeof what, "no whole phase '%s'", c->first);
     }
     return mkperf_error_set(e, MKPERF_ERR_INPUT, "--critical-path: %s is recorded%s", what,
-                            c->candidates > 0 ? " at that time" : "");
+                            c->candidates > 0 ? " at that time"
+                            : c->kind == MKPERF_PATH_MARKS
+                                ? ""
+                                : ": its begin may precede the recording");
 }
 
 void mkperf_path_choice_title(const struct mkperf_path_choice *c, char *text, size_t n)

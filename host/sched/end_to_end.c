@@ -159,6 +159,7 @@ enum mkperf_status mkperf_route_parse(const struct mkperf_analysis *a, const cha
                                       struct mkperf_route *out, struct mkperf_error *e)
 {
     const char *wrong = NULL, *at = text;
+    int shown = INT_MAX; /* how much of `at` is wrong */
 
     *out = (struct mkperf_route){.n = 0};
     for (const char *arrow = text; arrow != NULL && wrong == NULL;) {
@@ -182,11 +183,13 @@ enum mkperf_status mkperf_route_parse(const struct mkperf_analysis *a, const cha
         if (wrong == NULL) {
             out->pd[out->n++] = pd;
         }
+        shown = wrong != NULL ? (int)n : shown;
         at = arrow != NULL && wrong == NULL ? arrow + 2 : at;
     }
     wrong = wrong == NULL && out->n < 2 ? "want FROM -> PD -> ..., FROM a PD or irq NUMBER" : wrong;
-    return wrong == NULL ? MKPERF_OK
-                         : mkperf_error_set(e, MKPERF_ERR_USAGE, "--path: '%s': %s", at, wrong);
+    return wrong == NULL
+               ? MKPERF_OK
+               : mkperf_error_set(e, MKPERF_ERR_USAGE, "--path: '%.*s': %s", shown, at, wrong);
 }
 
 /* ---- times ---- */

@@ -31,6 +31,9 @@
 # the kernel and of Microkit's monitor to $(BUILD_DIR)/mkperf, where `mkperf record` finds them. MKPERF is the
 # command, from this tree if it has the sources.
 
+ifneq ($(words $(CURDIR) $(BUILD_DIR)),2)
+$(error make cannot build where a path has a blank: $(CURDIR), BUILD_DIR=$(BUILD_DIR))
+endif
 MKPERF_DIR := $(abspath $(dir $(lastword $(MAKEFILE_LIST)))/../..)
 MKPERF_BUILD := $(abspath $(BUILD_DIR))/mkperf
 MKPERF_PDS := $(patsubst %,$(BUILD_DIR)/mkperf/mkperf_%.elf,profiler client $(if $(MKPERF_NET),ticker))

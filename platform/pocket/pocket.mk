@@ -14,6 +14,9 @@
 #
 # MKPERF_QUEUES, MKPERF_QUEUE_ELFS: as in mkperf.mk.
 
+ifneq ($(words $(CURDIR) $(BUILD_DIR)),2)
+$(error make cannot build where a path has a blank: $(CURDIR), BUILD_DIR=$(BUILD_DIR))
+endif
 MKPERF_DIR := $(abspath $(dir $(lastword $(MAKEFILE_LIST)))/../..)
 include $(MKPERF_DIR)/platform/pocket/qemu.mk
 MKPERF_BUILD := $(abspath $(BUILD_DIR))/mkperf

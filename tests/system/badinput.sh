@@ -338,6 +338,19 @@ elfs() {
 }
 check "ELFs of a recording" elfs
 
+# What a user needs next: the unfinished recording, quotation marks around a name with a blank, no word about a reader that ended.
+advice() {
+    : >gone.data.partial
+    run 2 'gone.data: No such file or directory; mkperf recover makes it from gone.data.partial' report -i gone.data
+    rm gone.data.partial
+    cp moved.data 'a name.data'
+    run 0 "mkperf (report|latency) 'a name.data'" explain 'a name.data'
+    "$MKPERF" report --stdio -i moved.data 2>stderr | :
+    [ ! -s stderr ] || complain "a closed pipe: $(cat stderr)"
+    finish
+}
+check "advice in messages" advice
+
 # DWARF with every abstract origin turned into a specification: mkperf continues, and nothing leaks. libdw's own search for
 # scopes (dwarf_getscopes of 0.188) leaks 64 bytes for each such address.
 abstract_origins() {

@@ -137,7 +137,7 @@ static void csv_names_its_successor(void **state)
     assert_int_equal(run("convert k -o k.csv"), MKPERF_ERR_USAGE);
     assert_non_null(strstr(said, "'k.csv' determines no format (jsonl has all that csv had; "));
     assert_int_equal(run("convert k -o k.jsonl --to csv"), MKPERF_ERR_USAGE);
-    assert_non_null(strstr(said, "not 'csv' (jsonl has all that csv had; "));
+    assert_non_null(strstr(said, "no format 'csv' (jsonl has all that csv had; "));
     assert_int_equal(run("convert k -o k.table"), MKPERF_ERR_USAGE);
     assert_null(strstr(said, "jsonl"));
     assert_int_not_equal(access("k.csv", F_OK), 0);
