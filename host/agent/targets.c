@@ -96,17 +96,19 @@ enum mkperf_status agent_add(struct agent *a, const char *name, const char *spec
     char *own = name != NULL ? mkperf_xstrdup(name)
                              : mkperf_xprintf("%.*s", MKPERF_MODEL_NAME - 16, behind);
     pthread_attr_t attributes;
+    struct agent_target *old; /* that of an older line with this name, which ends */
 
     for (char *p = own; *p != '\0' && name == NULL; p++) { /* what a file's name cannot have */
         *p = isalnum((unsigned char)*p) || strchr("._-", *p) != NULL ? *p : '_';
     }
+    old = find_target(a, own);
     if (strspn(own, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") !=
             strlen(own) ||
         own[0] == '\0' || strlen(own) >= MKPERF_MODEL_NAME - 8) {
         mkperf_usage_error(e, "agent",
                            "the name of a target may have letters, digits, '.', '_' and '-': '%s'",
                            own);
-    } else if (find_target(a, own) != NULL) {
+    } else if (old != NULL && (name == NULL || old->listed)) {
         mkperf_usage_error(e, "agent", "two targets have the name %s", own);
     } else if (mkperf_source_init(&source, spec, e) == MKPERF_OK && !source.ops->interactive) {
         mkperf_usage_error(e, "agent",
@@ -115,6 +117,9 @@ enum mkperf_status agent_add(struct agent *a, const char *name, const char *spec
     if (e->status != MKPERF_OK) {
         free(own);
         return e->status;
+    }
+    if (old != NULL) {
+        old->stop = 1;
     }
     struct agent_target *t = mkperf_xcalloc(1, sizeof *t);
     t->agent = a;
@@ -199,12 +204,14 @@ enum mkperf_status agent_read_list(struct agent *a, struct mkperf_error *e)
                              number);
         } else if (same_key && strcmp(t->spec, spec) == 0) {
             t->listed = true;
-        } else {
-            if (t != NULL) {
-                t->stop = 1; /* it has another address or key now */
-            }
-            (void)agent_add(a, name, spec, key, e);
+        } else if (agent_add(a, name, spec, key, e) !=
+                   MKPERF_OK) { /* it is new, or has another address or key */
+            struct mkperf_error why = *e;
+            mkperf_error_set(e, why.status, "%s:%u: %.600s", a->list, number, why.text);
         }
+    }
+    if (e->status == MKPERF_OK && ferror(f)) {
+        mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", a->list, strerror(errno));
     }
     (void)fclose(f);
     for (size_t i = 0; e->status == MKPERF_OK && i < a->ntargets; i++) {

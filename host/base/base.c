@@ -107,6 +107,19 @@ char *mkperf_xprintf(const char *format, ...)
     return text;
 }
 
+bool mkperf_read_number(const char *text, size_t n, unsigned base, uint64_t *out)
+{
+    *out = 0;
+    for (size_t i = 0; i < n; i++) {
+        unsigned digit = mkperf_digit(text[i]);
+        if (digit >= base || *out > (UINT64_MAX - digit) / base) {
+            return false;
+        }
+        *out = *out * base + digit;
+    }
+    return n > 0;
+}
+
 char *mkperf_shell_word(const char *text)
 {
     char *word;

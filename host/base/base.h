@@ -200,6 +200,9 @@ static inline unsigned mkperf_digit(char c)
                                                 : 16;
 }
 
+/* Reads a number of n digits of this base, at most 16. Returns false if there is another character, no digit, or no room. */
+bool mkperf_read_number(const char *text, size_t n, unsigned base, uint64_t *out);
+
 /* Returns the result of a comparison for ascending order. Exchanged operands give descending order. */
 static inline int mkperf_compare(uint64_t a, uint64_t b)
 {

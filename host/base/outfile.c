@@ -78,6 +78,7 @@ enum mkperf_status mkperf_outfile_open(struct mkperf_outfile *o, const char *pat
     struct stat st;
 
     *o = (struct mkperf_outfile){.fd = -1};
+    MKPERF_FAIL_IF(path[0] == '\0', e, MKPERF_ERR_USAGE, "the name of the output is empty");
     o->path = mkperf_xstrdup(standard_output ? "standard output" : path);
     o->buffer = mkperf_xcalloc(1, MKPERF_OUTFILE_BUFFER);
     if (!standard_output && (stat(path, &st) != 0 || S_ISREG(st.st_mode))) {

@@ -67,6 +67,9 @@ static enum mkperf_status read_changes(const char *changes, const struct mkperf_
         }
     }
     free(text);
+    if (*n == 0 && e->status == MKPERF_OK) {
+        mkperf_error_set(e, MKPERF_ERR_USAGE, "--what-if: no change is given");
+    }
     return e->status;
 }
 

@@ -280,6 +280,15 @@ static enum mkperf_status record_target(struct record *rec, struct mkperf_error 
         mkperf_warnings_each(&s->session, &s->totals, name_of_pd, r->pds, print_summary_warning,
                              rec);
     }
+    char *partial = mkperf_xprintf("%s.partial", o->output);
+    if (s->began && status == MKPERF_ERR_OUTPUT && access(partial, F_OK) == 0) {
+        fprintf(stderr,
+                "mkperf record: %s\n"
+                "mkperf record: the written part can be recovered with: mkperf recover %s\n",
+                e->text, partial);
+        e->text[0] = '\0';
+    }
+    free(partial);
     return status;
 }
 
@@ -339,16 +348,6 @@ static enum mkperf_status run_record(void *self, const struct mkperf_args *args,
         }
         status = rec->repeat == 0 ? record_target(rec, e) : status;
     }
-    char *partial = mkperf_xprintf("%s.partial", o->output);
-    if (status == MKPERF_ERR_OUTPUT && rec->recorder.stream != NULL &&
-        rec->recorder.stream->began && access(partial, F_OK) == 0) {
-        fprintf(stderr,
-                "mkperf record: %s\n"
-                "mkperf record: the written part can be recovered with: mkperf recover %s\n",
-                e->text, partial);
-        e->text[0] = '\0';
-    }
-    free(partial);
     return status;
 }
 

@@ -16,8 +16,8 @@ struct changed {
     const char *symbol;
     size_t bytes;                 /* the least that the place has */
     struct mkperf_module *module; /* NULL: not found so far */
-    const char
-        *file; /* its name as the packer finds it; the module's path is that of a link's target */
+    /* Its name as the packer finds it. The module's path is that of a link's target. */
+    char file[NAME_MAX + 1];
     struct mkperf_blank at;
 };
 
@@ -104,10 +104,8 @@ static enum mkperf_status identify(struct stamp *s, const char *path, struct mkp
         MKPERF_FAIL_IF(c->module != NULL, e, MKPERF_ERR_INPUT,
                        "%s: two programs have a place for the table: %s and %s", s->path,
                        mkperf_module_path(c->module), mkperf_module_path(*m));
-        MKPERF_FAIL_IF(out->file[0] == '\0', e, MKPERF_ERR_INPUT,
-                       "%s: the name of the file is too long", path);
         c->module = *m;
-        c->file = out->file;
+        snprintf(c->file, sizeof c->file, "%s", file);
         c->at = at;
     }
     return MKPERF_OK;
@@ -289,6 +287,16 @@ static enum mkperf_status write_elfs(struct stamp *s, struct mkperf_error *e)
 
     MKPERF_TRY(make_table(s, table, &n, e));
     const char *to = s->output != NULL ? s->output : mkperf_module_path(client->module);
+    const char *next = s->output != NULL ? basename(to) : ""; /* the client PD's new name */
+    struct stat st;
+    MKPERF_FAIL_IF(profiler->module != NULL && strcmp(next, profiler->file) == 0, e,
+                   MKPERF_ERR_USAGE,
+                   "%s: the profiler PD's ELF gets this name: give -o another one", to);
+    MKPERF_FAIL_IF(profiler->module != NULL && strcmp(to, "-") != 0 && stat(to, &st) == 0 &&
+                       !S_ISREG(st.st_mode),
+                   e, MKPERF_ERR_USAGE,
+                   "%s: no regular file, and the profiler PD's ELF would be written next to it",
+                   to);
     MKPERF_TRY(write_changed(client, to, table, n, e));
     /* Writes the profiler PD's ELF next to the client PD's, or in place. Without tables, too: the packer must not find those of
      * an earlier system. */

@@ -567,10 +567,14 @@ enum mkperf_status mkperf_flow_parse(const struct mkperf_flow *f, const char *te
     };
     enum { KINDS = sizeof kinds / sizeof *kinds };
     char name[MKPERF_MODEL_NAME], what[16], value[32], range[80], *end;
+    int used = 0;
 
     *c = (struct mkperf_flow_change){.factor = 1};
-    MKPERF_FAIL_IF(sscanf(text, "%63s %15s %31s", name, what, value) != 3, e, MKPERF_ERR_USAGE,
-                   "--what-if '%s': three words are needed, such as 'echo own -20%%'", text);
+    int words = sscanf(text, "%63s %15s %31s %n", name, what, value, &used);
+    MKPERF_FAIL_IF(words != 3 || text[used] != '\0', e, MKPERF_ERR_USAGE,
+                   "--what-if '%s': three words are needed, such as 'echo own -20%%', and commas "
+                   "between changes",
+                   text);
     size_t kind = mkperf_named(kinds, KINDS, sizeof *kinds, what);
     c->pd = mkperf_analysis_find(f->analysis, name, strlen(name));
     c->what = (enum mkperf_flow_what)kind;
@@ -595,6 +599,8 @@ enum mkperf_status mkperf_flow_parse(const struct mkperf_flow *f, const char *te
             snprintf(range, sizeof range, "a number from %" PRIu64 " to %" PRIu64 " is needed",
                      kinds[kind].least, kinds[kind].most);
             wrong = range;
+        } else if (periodic && c->value > c->period) {
+            wrong = "the budget is above the period";
         }
     }
     return wrong == NULL ? MKPERF_OK

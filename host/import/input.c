@@ -169,8 +169,11 @@ static int open_input(const char *path, const char *from, unsigned *format, stru
         (void)mkperf_outfile_missing(path, e);
         return -1;
     }
-    ssize_t n = read(fd, head, sizeof head);
-    const char *why = n < 0    ? strerror(errno)
+    struct stat st;
+    bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    ssize_t n = regular ? read(fd, head, sizeof head) : -1;
+    const char *why = !regular ? "not a regular file"
+                      : n < 0  ? strerror(errno)
                       : n == 0 ? "the file is empty"
                                : "neither perf.data nor samples.json nor kpdata nor a raw "
                                  "capture; --from names the format";

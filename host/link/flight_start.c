@@ -110,7 +110,7 @@ static enum mkperf_status add_conditions(const char *list, const struct mkperf_p
         const char *wrong = "want call, wake, ready, throttled or fault";
         size_t n;
 
-        if (strncmp(text, "fault", 5) == 0) {
+        if (strncmp(text, "fault", 5) == 0 && (text[5] == ' ' || text[5] == '\0')) {
             wrong = read_fault(text + 5, pds, c);
         }
         for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {

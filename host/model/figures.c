@@ -430,8 +430,14 @@ bool mkperf_figures_read(struct mkperf_totals *t, const char *key, const char *v
 {
     const struct mkperf_figure *f = find_figure(key);
 
-    if (f != NULL) {
-        *value_in(f, t) = strtoull(value, NULL, 10);
+    uint64_t number;
+
+    if (f == NULL) {
+        return true;
     }
-    return f != NULL;
+    if (!mkperf_read_number(value, strlen(value), 10, &number)) {
+        return false;
+    }
+    *value_in(f, t) = number;
+    return true;
 }

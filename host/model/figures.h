@@ -76,7 +76,7 @@ void mkperf_figures_print(enum mkperf_figure_output output, enum mkperf_figure_s
  */
 void mkperf_figures_write(const struct mkperf_totals *t, bool recovered, FILE *out);
 
-/* Reads such a line into t. False: no figure has that key. */
+/* Reads such a line into t. Another key is ignored. Returns false if the value is no number; the figure is unchanged then. */
 bool mkperf_figures_read(struct mkperf_totals *t, const char *key, const char *value);
 
 /* ---- each core's part of a recording (cores.c). A recording of one core has no such figures. ---- */

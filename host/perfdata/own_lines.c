@@ -19,13 +19,21 @@ static bool read_sched_line(struct perfin_session *s, const char *text)
 /* counted INDEX RUNNING_NS ENABLED_NS */
 static bool read_counted(struct perfin_session *s, const char *text)
 {
-    uint64_t running, enabled;
-    unsigned index;
+    uint64_t number[3]; /* the event, running, enabled */
 
-    if (sscanf(text, "%u %" SCNu64 " %" SCNu64, &index, &running, &enabled) == 3 &&
-        index < MKPERF_MODEL_EVENTS && running <= enabled) {
-        s->totals.running_ns[index] = running;
-        s->totals.enabled_ns[index] = enabled;
+    for (unsigned i = 0; i < 3; i++, text += *text == ' ') {
+        size_t n = strcspn(text, " ");
+        if (!mkperf_read_number(text, n, 10, &number[i])) {
+            s->damaged = true;
+            return true;
+        }
+        text += n;
+    }
+    if (*text == '\0' && number[0] < MKPERF_MODEL_EVENTS && number[1] <= number[2]) {
+        s->totals.running_ns[number[0]] = number[1];
+        s->totals.enabled_ns[number[0]] = number[2];
+    } else {
+        s->damaged = true;
     }
     return true;
 }
@@ -213,15 +221,14 @@ static bool is_whole(const struct row *row, const char *text)
     for (const struct field *v = row->field; v->form != END; v++) {
         bool number = v->form == NUMBER || v->form == HEXADECIMAL;
         size_t n = value_size(v->form, text);
-        char *end;
-        if (n == 0 && (number || v->form == WORD || v->form == OPTIONAL)) {
+        uint64_t value;
+        if (n == 0 && (number || v->form == WORD || v->form == OPTIONAL || *text == ' ')) {
             return false;
         }
-        if (n != 0 && (number || v->form == NEWER)) {
-            uint64_t value = strtoull(text, &end, v->form == HEXADECIMAL ? 16 : 10);
-            if (*text == '-' || end != text + n || (v->bytes == 4 && value > UINT32_MAX)) {
-                return false;
-            }
+        if (n != 0 && (number || v->form == NEWER) &&
+            (!mkperf_read_number(text, n, v->form == HEXADECIMAL ? 16 : 10, &value) ||
+             (v->bytes == 4 && value > UINT32_MAX))) {
+            return false;
         }
         text += v->form != PRESENT ? n + (text[n] != '\0') : 0;
     }
@@ -237,7 +244,8 @@ static bool read_fields(const struct row *row, const char *text, void *owner)
     for (const struct field *v = row->field; v->form != END; v++) {
         void *to = (char *)owner + v->at;
         size_t n = value_size(v->form, text);
-        uint64_t number = strtoull(text, NULL, v->form == HEXADECIMAL ? 16 : 10);
+        uint64_t number;
+        (void)mkperf_read_number(text, n, v->form == HEXADECIMAL ? 16 : 10, &number);
         if (v->form == PRESENT) {
             *(bool *)to = true;
             continue;
@@ -378,7 +386,7 @@ bool perfdata_line_read(struct perfin_session *s, const char *key, const char *t
     const struct row *row = &rows[i];
 
     if (i == n) {
-        (void)mkperf_figures_read(&s->totals, key, text);
+        s->damaged |= !mkperf_figures_read(&s->totals, key, text);
         return true;
     }
     if (row->read != NULL) {
@@ -406,10 +414,14 @@ bool perfdata_line_read(struct perfin_session *s, const char *key, const char *t
 static enum mkperf_status read_lines(struct perfin_reader *r, unsigned bit, bool *has,
                                      const char *reason)
 {
-    char *text = (char *)perfin_feature(r, bit).p, *rest = NULL;
+    struct perfin_cursor feature = perfin_feature(r, bit);
+    char *text = (char *)feature.p, *rest = NULL;
     bool fits = true;
 
     *has = text != NULL;
+    for (size_t i = *has ? strlen(text) : feature.n; i < feature.n; i++) {
+        r->session.damaged |= text[i] != '\0'; /* zeros may fill a record of a pipe */
+    }
     for (char *line = *has ? strtok_r(text, "\n", &rest) : NULL; line != NULL && fits;
          line = strtok_r(NULL, "\n", &rest)) {
         char *value = strchr(line, ' ');

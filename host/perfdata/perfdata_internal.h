@@ -416,10 +416,12 @@ struct perfin_process {
 struct perfin_session {
     struct mkperf_session model; /* the session in mkperf's terms; the reader owns its texts */
     struct mkperf_totals totals;
-    bool known;         /* it was read */
-    bool native;        /* mkperf wrote the file: identities are known, addresses are slid */
-    bool has_totals;    /* mkperf finished the file */
-    unsigned described; /* how many events mkperf's own features describe */
+    bool known;      /* it was read */
+    bool native;     /* mkperf wrote the file: identities are known, addresses are slid */
+    bool has_totals; /* mkperf finished the file */
+    bool
+        damaged; /* a figure is no number, or a text does not end where it should: totals are not complete */
+    unsigned described;                       /* how many events mkperf's own features describe */
     struct mkperf_interactions *interactions; /* NULL: none */
     struct mkperf_pd_counts *counts;          /* NULL: there are none */
     unsigned queue_room;

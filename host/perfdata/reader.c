@@ -181,6 +181,7 @@ static struct mkperf_totals totals_of(const struct perfin_reader *r)
         t.first_ns = r->seen.first_ns;
         t.last_ns = r->seen.last_ns;
     }
+    t.complete &= !r->session.damaged;
     t.marks = r->seen.marks;
     t.sched_events = r->seen.sched_events;
     t.queue_readings = r->seen.queue_readings;

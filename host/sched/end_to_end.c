@@ -171,10 +171,11 @@ enum mkperf_status mkperf_route_parse(const struct mkperf_analysis *a, const cha
         }
         uint32_t pd = mkperf_analysis_find(a, at, n);
         if (out->n == 0 && n > 4 && strncmp(at, "irq ", 4) == 0) {
-            char *end;
-            out->irq = (uint32_t)strtoul(at + 4, &end, 10);
+            uint64_t irq;
+            bool valid = mkperf_read_number(at + 4, n - 4, 10, &irq) && irq <= UINT32_MAX;
+            out->irq = (uint32_t)irq;
             pd = MKPERF_SCHED_NOBODY;
-            wrong = isdigit((unsigned char)at[4]) && end == at + n ? NULL : "want irq NUMBER";
+            wrong = valid ? NULL : "want irq NUMBER";
         } else if (pd == MKPERF_SCHED_NOBODY) {
             wrong = "no PD of that name is recorded";
         } else if (out->n == MKPERF_ROUTE_PDS) {

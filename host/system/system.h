@@ -28,8 +28,8 @@ enum mkperf_system_limits {
     MKPERF_SYSTEM_MAX_BYTES = 4 << 20,
 };
 
-/* The greatest budget and period: computations are in ns. */
-#define MKPERF_SYSTEM_MAX_US (UINT64_MAX / 1000)
+/* The greatest budget and period, 208 days. A thousand periods in ns are still a number of 64 bits. */
+#define MKPERF_SYSTEM_MAX_US (UINT64_MAX / 1000 / 1024)
 
 /* How the kernel schedules a PD or a vCPU, as the .system file or the image's stamp lists it. */
 struct mkperf_scheduling {

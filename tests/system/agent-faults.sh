@@ -40,6 +40,9 @@ check "a target joins" patiently 60 joined
 printf '#%1100s\n' board >>"$D/targets"
 too_long() { grep -q 'targets:3: a line of more than 1022 characters' "$D/agent.log"; }
 check "a line that is too long is an error with its place" patiently 60 too_long
+echo "board nowhere:x" >"$D/targets"
+still() { grep -q "targets:1: .*nowhere:x" "$D/agent.log" && [ "$(metric mkperf_up '{target="board"}')" = 1 ]; }
+check "a wrong line keeps the target that it would change" patiently 60 still
 echo "board unix:$D/serial.sock" >"$D/targets"
 left() { ! metric mkperf_up '{target="absent"}'; }
 check "a target leaves" patiently 60 left

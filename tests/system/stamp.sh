@@ -76,7 +76,9 @@ colon() {
     mkdir -p "$D/a:b" && cp "$demo"/*.elf "$demo/demo.system" "$D/a:b" && mv "$D/a:b/profiler.elf" "$D/a:b/profiler-1.elf" &&
         ln -s profiler-1.elf "$D/a:b/profiler.elf" &&
         "$MKPERF" stamp --kernel "$D/a:b/kernel.elf" "$D/a:b/demo.system" -o "$D/colon.elf" &&
-        [ -s "$D/profiler.elf" ] && [ ! -e "$D/profiler-1.elf" ]
+        [ -s "$D/profiler.elf" ] && [ ! -e "$D/profiler-1.elf" ] || return 1
+    ! "$MKPERF" stamp --kernel "$D/a:b/kernel.elf" "$D/a:b/demo.system" -o "$D/a:b/profiler.elf" 2>"$D/refused" &&
+        grep -q "the profiler PD's ELF gets this name" "$D/refused"
 }
 check "programs are found in a directory with a colon, and by the names of links" colon
 

@@ -77,7 +77,22 @@ static void test_lines(void **state)
     /* Nothing of a damaged line is used. */
     perfdata_line_read(&s, "core", "1 x x x x x");
     perfdata_line_read(&s, "core", "1 4294967296 1 1 1 1");
+    perfdata_line_read(&s, "core", "0 0 5 0 1 2  7");
     assert_int_equal(s.totals.ncores, 0);
+    perfdata_line_read(&s, "counted", "0 5 10");
+    assert_false(s.damaged);
+    static const char *const bad[][2] = {
+        {"lost_ring", "x12"},  {"lost_ring", "12x"},
+        {"lost_ring", "-1"},   {"lost_ring", "18446744073709551616"},
+        {"lost_ring", "\t12"}, {"counted", "4294967296 5 10"},
+        {"counted", "0 5 10x"}};
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+        s.damaged = false;
+        perfdata_line_read(&s, bad[i][0], bad[i][1]);
+        assert_true(s.damaged); /* the totals are not complete */
+    }
+    assert_int_equal(s.totals.lost[MKPERF_LOST_RING], 0);
+    assert_true(s.totals.running_ns[0] == 5 && s.totals.enabled_ns[0] == 10);
     perfdata_line_read(&s, "scheduling", "0 100 0 0 1 10");
     const struct mkperf_scheduling *how = &perfin_process_of(&s, 1)->pd.scheduling;
     assert_true(how->known && how->budget_us == 1 && how->period_us == 10);

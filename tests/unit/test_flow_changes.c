@@ -194,6 +194,9 @@ static void changes_as_text(void **state)
     parse("driver batch 0", "a number from 1");
     parse("driver core -1", "a number from 0");
     parse("driver budget 5/x", "a number from 1");
+    parse("driver own -20% copy own -90%", "commas between changes");
+    parse("driver priority 0000000000000000000000000000000200", "three words");
+    parse("driver budget 5/4", "above the period");
     parse("driver budget 5/", "a number from 1");
     parse("driver budget 5/-1", "a number from 1");
     parse("driver budget 5/4294967296", "a number from 1");
