@@ -419,7 +419,7 @@ static enum mkperf_status read_lines(struct perfin_reader *r, unsigned bit, bool
     bool fits = true;
 
     *has = text != NULL;
-    for (size_t i = *has ? strlen(text) : feature.n; i < feature.n; i++) {
+    for (size_t i = *has ? strlen(text) : 0; *has && i < feature.n; i++) {
         r->session.damaged |= text[i] != '\0'; /* zeros may fill a record of a pipe */
     }
     for (char *line = *has ? strtok_r(text, "\n", &rest) : NULL; line != NULL && fits;
