@@ -20,7 +20,8 @@ talk() {
 # In QEMU the instruction that returns from an interrupt counts as the user's. Interrupts are not aligned
 # with the calls, so a few of these instructions are in the difference, which is exact otherwise.
 # Fields of -x, with --per-pd: pd count unit event ns share figure unit user kernel error
-# Where counters count in all modes (RISC-V), the totals differ by the loops and by what interrupted them.
+# Where counters count in all modes (RISC-V), the totals differ by the loops, 4,000,000, and by what interrupted either PD. In 33
+# runs these were -77,180 to 78,816 instructions.
 # The caller must have measured its calls before the session counts. A conversation of its own, before,
 # takes the target much longer than these 0.2 ms.
 known_instructions() {
@@ -38,7 +39,7 @@ known_instructions() {
             rest = small - 100 * 2 * 10000
             extra = large - small - 100 * 2 * (30000 - 10000)
             print "interrupts in the difference", extra
-            exit !(extra >= -5 && extra <= (modes ? 50 : 40000) && rest > 0 && (!modes || rest < 400 * 100) &&
+            exit !(extra >= (modes ? -5 : -120000) && extra <= (modes ? 50 : 120000) && rest > 0 && (!modes || rest < 400 * 100) &&
                    user == sum_user && kernel == sum_kernel)
         }' "$D/exact.csv"
 }
