@@ -41,7 +41,8 @@ samples() {
 
 # Each core's functions have their shares of that core's samples, within six standard errors (48 comparisons: by
 # chance one run in 10 million fails). Each core has about as many samples a second of the target's time as the rate
-# says: when a session ends is a matter of the host's time. No sample is lost.
+# says: when a session ends is a matter of the host's time. At 50,000 samples/s up to 10 % of the events are late. They are counted
+# into later samples, so there are as many samples less. No sample is lost.
 shares() {
     samples "$1" || return 1
     grep -q ' 0 lost' "$D/$1.log" || { cat "$D/$1.log"; return 1; }
@@ -55,7 +56,7 @@ shares() {
                 line = "core " c ": " core[c] + 0 " samples"
                 wanted = rate * (last - first) / 1e9
                 line = line sprintf(" of %d,", wanted)
-                if (core[c] < 0.9 * wanted || core[c] > 1.2 * wanted || n[c] < 100) bad = 1
+                if (core[c] < 0.85 * wanted || core[c] > 1.2 * wanted || n[c] < 100) bad = 1
                 for (p = 10; p <= 40; p += 10) {
                     s = p / 100
                     off = hit[c, p] - s * n[c]
