@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Records in a temporary file: the last ones, and sorting whatever order they came in. */
+/* Records in a temporary file: the last ones, and sorting whatever order they came in. Outputs that cannot be opened. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,8 +7,11 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/outfile.h"
 
@@ -82,9 +85,44 @@ static void test_sorts(void **state)
     free(want);
 }
 
+/* FILE.partial may be another process's. It remains if it cannot be opened. */
+static void test_unopened(void **state)
+{
+    char directory[] = "/tmp/mkperf-outfile-XXXXXX", path[64], partial[80];
+    struct mkperf_outfile o;
+    struct mkperf_error e;
+    struct rlimit before, none;
+
+    (void)state;
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/x", directory);
+    snprintf(partial, sizeof partial, "%s.partial", path);
+    FILE *f = fopen(partial, "w");
+    assert_non_null(f);
+    fclose(f);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    enum mkperf_status status = mkperf_outfile_open(&o, path, false, &e);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(status, MKPERF_ERR_OUTPUT);
+    assert_int_equal(access(partial, F_OK), 0);
+    assert_int_equal(mkperf_outfile_open(&o, "", false, &e), MKPERF_ERR_USAGE);
+    errno = ENOENT;
+    assert_int_equal(mkperf_outfile_missing(path, &e), MKPERF_ERR_INPUT);
+    assert_non_null(strstr(e.text, "mkperf recover makes it from "));
+    unlink(partial);
+    errno = ENOENT;
+    (void)mkperf_outfile_missing(path, &e);
+    assert_null(strstr(e.text, "recover"));
+    rmdir(directory);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sorts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sorts),
+                                       cmocka_unit_test(test_unopened)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
