@@ -102,5 +102,5 @@ test: riscv64-images host target $(TEST_TOOLS) $(TEST_IMAGES) $(UNIT_TESTS) $(TS
 	$(Q)B=$(B) tests/run
 
 # While something is developed: the unit tests, the checks of text, and the demo's profile.
-test-quick: host target $(UNIT_TESTS)
+test-quick: host target $(UNIT_TESTS) $(call bootable,$(TEST_PD)/late)
 	$(Q)B=$(B) QUICK=yes tests/run
