@@ -38,7 +38,8 @@ static void print_input_warning(void *self, const char *text)
                       text);
 }
 
-/* Prints a warning for every format, also with --quiet. Notes are printed only if the format has no place for them. */
+/* Prints a warning of the output's writer, also with --quiet. A note is printed only without --quiet, and only if the format has no
+ * place for it. */
 static void print_writer_warning(void *self, enum mkperf_warning_level level, const char *text)
 {
     const struct conversion *c = self;

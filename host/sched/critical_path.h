@@ -41,8 +41,8 @@ struct mkperf_path_choice {
     uint64_t at_ns;
     bool marked; /* the first mark was recorded at mark_ns, and the second one not yet */
     uint64_t mark_ns;
-    struct mkperf_marks
-        phases; /* open phases of the wanted name; the caller frees them with mkperf_marks_free */
+    /* Open phases of the wanted name. The caller frees them with mkperf_marks_free. */
+    struct mkperf_marks phases;
     /* The result: */
     uint64_t candidates; /* times of the wanted kind and names */
     bool found;
@@ -79,7 +79,7 @@ struct mkperf_timeline {
     uint64_t from_ns, to_ns; /* the window: intervals that overlap it are kept */
     uint32_t npds, pd_room;
     struct mkperf_lane *lane; /* one for each PD */
-    /* Calls, replies, notifications and the like, in the order of time. */
+    /* What one PD caused in another, such as a call, a reply or a notification, in the order of time. */
     struct mkperf_woken *arrow;
     size_t narrows, arrow_room;
 };

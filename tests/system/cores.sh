@@ -56,7 +56,7 @@ shares() {
                 line = "core " c ": " core[c] + 0 " samples"
                 wanted = rate * (last - first) / 1e9
                 line = line sprintf(" of %d,", wanted)
-                if (core[c] < 0.85 * wanted || core[c] > 1.2 * wanted || n[c] < 100) bad = 1
+                if (core[c] < (rate > 10000 ? 0.85 : 0.9) * wanted || core[c] > 1.2 * wanted || n[c] < 100) bad = 1
                 for (p = 10; p <= 40; p += 10) {
                     s = p / 100
                     off = hit[c, p] - s * n[c]
